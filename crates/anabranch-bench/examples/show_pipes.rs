@@ -27,7 +27,7 @@ mod linux {
 
     use anabranch::channel::Closed;
     use anabranch::proto;
-    use anabranch::proto::TryRecvError;
+    use anabranch::proto::EndpointTryRecvError;
 
     proto! { pub ping_pong {
         Ping: send { ping(u64) -> Pong }
@@ -42,7 +42,7 @@ mod linux {
     }
 
     #[inline(never)]
-    fn receiving(end: server::Ping) -> Result<server::PingMessage, TryRecvError<server::Ping>> {
+    fn receiving(end: server::Ping) -> Result<server::PingMessage, EndpointTryRecvError<server::Ping>> {
         end.try_recv()
     }
 

@@ -8,9 +8,9 @@
 //! one sender. Messages are never in flight in both directions: a side that has stopped sending receives all messages
 //! before it sends again.
 
-use crate::model::{Link, Room, Side, State};
+use crate::model::{Capacity, Link, Side, State};
 
-/// The room of a state that is co-live with itself and has no attribute about its buffer.
+/// The capacity of a state that is co-live with itself and has no attribute about its buffer.
 pub(crate) const DEFAULT_BUFFER: usize = 16;
 
 /// A graph with the states as nodes and the messages as edges.
@@ -111,22 +111,22 @@ impl<'a> Graph<'a> {
         let mut waits = self.closure(&from, |state| self.next_of_same(state));
         let [client, server] = Side::BOTH.map(|side| {
             let of_side = |state: &usize| self.states[*state].sender == side;
-            let asked: Vec<Room> = from.iter().copied().filter(of_side).map(|state| self.room(state)).collect();
-            let unbounded = asked.contains(&Room::Unbounded);
+            let asked: Vec<Capacity> = from.iter().copied().filter(of_side).map(|state| self.capacity(state)).collect();
+            let unbounded = asked.contains(&Capacity::Unbounded);
             let run = self.longest_run(side, &waits).max(1);
             if unbounded {
                 (0..self.states.len()).filter(of_side).for_each(|state| waits[state] = false);
-                return Room::Unbounded;
+                return Capacity::Unbounded;
             }
-            let buffers = asked.iter().map(|room| if let Room::Buffer(count) = room { *count } else { 0 });
-            Room::Buffer(buffers.max().unwrap_or(0).max(run))
+            let buffers = asked.iter().map(|capacity| if let Capacity::Buffer(count) = capacity { *count } else { 0 });
+            Capacity::Buffer(buffers.max().unwrap_or(0).max(run))
         });
         (waits, Link::Duplex { client, server })
     }
 
-    /// Returns the room of a state that is co-live with itself. An attribute at any state of its loop sets it.
-    fn room(&self, state: usize) -> Room {
-        let asked = self.loop_of(state).into_iter().find_map(|member| self.states[member].room);
-        asked.map_or(Room::Buffer(DEFAULT_BUFFER), |(room, _)| room)
+    /// Returns the capacity of a state that is co-live with itself. An attribute at any state of its loop sets it.
+    fn capacity(&self, state: usize) -> Capacity {
+        let asked = self.loop_of(state).into_iter().find_map(|member| self.states[member].capacity);
+        asked.map_or(Capacity::Buffer(DEFAULT_BUFFER), |(capacity, _)| capacity)
     }
 }

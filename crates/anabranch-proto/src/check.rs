@@ -2,7 +2,7 @@
 
 use crate::{
     analysis::Graph,
-    model::{Field, Link, Message, Protocol, Room, Side, State},
+    model::{Capacity, Field, Link, Message, Protocol, Side, State},
     parse::{Written, WrittenState, whole},
     text::{camel, nearest, written},
 };
@@ -54,14 +54,14 @@ pub(crate) fn check(written: Written) -> Result<Protocol> {
     let mut states = Vec::new();
     for mut state in written.states {
         allowed.push(allows_all | take_allow_endless(&mut state.attrs));
-        let room = take_room(&mut state.attrs, &mut errors);
+        let capacity = take_capacity(&mut state.attrs, &mut errors);
         if let Some(attr) = state.attrs.iter().find(|attr| attr.path().is_ident("wire")) {
             errors.add(
                 attr.path().span(),
                 "`#[wire]` applies to a whole protocol; write it before the name of the protocol".to_owned(),
             );
         }
-        states.push(resolve(state, room, &numbers));
+        states.push(resolve(state, capacity, &numbers));
     }
     // The checks below use the graph, so all states must exist.
     errors.end()?;
@@ -308,21 +308,21 @@ fn take_wire(attrs: &mut Vec<Attribute>, generics: &Generics, errors: &mut Error
     version
 }
 
-/// Removes `#[buffer(n)]` or `#[unbounded]`. Returns the room and the position of the attribute.
-fn take_room(attrs: &mut Vec<Attribute>, errors: &mut Errors) -> Option<(Room, Span)> {
-    let mut found: Option<(Room, Span)> = None;
+/// Removes `#[buffer(n)]` or `#[unbounded]`. Returns the capacity and the position of the attribute.
+fn take_capacity(attrs: &mut Vec<Attribute>, errors: &mut Errors) -> Option<(Capacity, Span)> {
+    let mut found: Option<(Capacity, Span)> = None;
     let mut rest = Vec::new();
     for attr in attrs.drain(..) {
         let span = attr.path().span();
-        let room = if attr.path().is_ident("unbounded") {
+        let capacity = if attr.path().is_ident("unbounded") {
             if let Err(error) = attr.meta.require_path_only() {
                 errors.add(error.span(), "`#[unbounded]` takes no arguments".to_owned());
             }
-            Room::Unbounded
+            Capacity::Unbounded
         } else if attr.path().is_ident("buffer") {
             let count = attr.parse_args::<LitInt>().and_then(|count| count.base10_parse::<usize>());
             match count {
-                Ok(count) if count > 0 => Room::Buffer(count),
+                Ok(count) if count > 0 => Capacity::Buffer(count),
                 _ => {
                     errors.add(span, "expected a number of messages above zero, such as `#[buffer(16)]`".to_owned());
                     continue;
@@ -335,14 +335,14 @@ fn take_room(attrs: &mut Vec<Attribute>, errors: &mut Errors) -> Option<(Room, S
         if found.is_some() {
             errors.add(span, "this state has more than one buffer attribute; remove one of them".to_owned());
         }
-        found = Some((room, span));
+        found = Some((capacity, span));
     }
     *attrs = rest;
     found
 }
 
 /// Converts a parsed state. Next states become indices.
-fn resolve(state: WrittenState, room: Option<(Room, Span)>, numbers: &HashMap<String, usize>) -> State {
+fn resolve(state: WrittenState, capacity: Option<(Capacity, Span)>, numbers: &HashMap<String, usize>) -> State {
     let messages = state.messages.into_iter().map(|message| Message {
         attrs: message.attrs,
         name: message.name,
@@ -354,7 +354,7 @@ fn resolve(state: WrittenState, room: Option<(Room, Span)>, numbers: &HashMap<St
         name: state.name,
         sender: if state.is_send { Side::Client } else { Side::Server },
         messages: messages.collect(),
-        room,
+        capacity,
         waits: false,
         warns_endless: false,
     }
@@ -378,7 +378,7 @@ fn check_rooms(graph: &Graph<'_>, states: &[State], errors: &mut Errors) {
     let mut is_seen = vec![false; states.len()];
     for (number, state) in states.iter().enumerate() {
         if !co_live[number] {
-            if let Some((_, span)) = state.room {
+            if let Some((_, span)) = state.capacity {
                 let text = format!(
                     "`{}` needs no buffer: the sender cannot come back here without an answer, so the conversation is bounded; remove this attribute",
                     state.name
@@ -391,7 +391,7 @@ fn check_rooms(graph: &Graph<'_>, states: &[State], errors: &mut Errors) {
         if std::mem::replace(&mut is_seen[number], true) || members.iter().any(|&member| member < number) {
             continue;
         }
-        let asked: Vec<_> = members.iter().filter_map(|&member| states[member].room).collect();
+        let asked: Vec<_> = members.iter().filter_map(|&member| states[member].capacity).collect();
         if let [_, (_, second), ..] = asked[..] {
             errors.add(
                 second,
@@ -418,7 +418,8 @@ fn check_methods(states: &[State], link: Link, errors: &mut Errors) {
     for state in states {
         for message in &state.messages {
             let name = message.name.to_string();
-            let is_taken = name == "is_closed" || name == "room" && state.waits && matches!(link, Link::Duplex { .. });
+            let is_taken =
+                name == "is_closed" || name == "writable" && state.waits && matches!(link, Link::Duplex { .. });
             if is_taken {
                 errors
                     .add(message.name.span(), format!("endpoints already have a method `{name}`; rename the message"));

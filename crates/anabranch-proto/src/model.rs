@@ -41,8 +41,8 @@ pub(crate) struct State {
     pub(crate) name: Ident,
     pub(crate) sender: Side,
     pub(crate) messages: Vec<Message>,
-    /// The room that an attribute of the state demands, and the position of that attribute.
-    pub(crate) room: Option<(Room, Span)>,
+    /// The capacity that an attribute of the state demands, and the position of that attribute.
+    pub(crate) capacity: Option<(Capacity, Span)>,
     /// Whether a send in this state may have to wait for room.
     pub(crate) waits: bool,
     /// Whether to warn that no sequence of messages leads from this state to the end.
@@ -64,7 +64,7 @@ pub(crate) struct Field {
 
 /// The number of messages of one side that may be in flight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Room {
+pub(crate) enum Capacity {
     /// At most this many. A send waits while all are in flight.
     Buffer(usize),
     /// Any number.
@@ -76,8 +76,8 @@ pub(crate) enum Room {
 pub(crate) enum Link {
     /// One ring for both directions. The protocol allows at most this many messages in flight.
     Ring(usize),
-    /// Two streams, with the room of each side.
-    Duplex { client: Room, server: Room },
+    /// Two streams, with the capacity of each side.
+    Duplex { client: Capacity, server: Capacity },
 }
 
 impl Protocol {

@@ -282,6 +282,16 @@
 //!     ask::client::AnswerMessage::Answer(_, _) => {}
 //! }
 //! ```
+//! No arm of a service forgets its answer:
+//! ```compile_fail,E0308
+//! # use anabranch::proto;
+//! proto! { ask { Ask: send { ask(u8) -> Answer } Answer: recv { answer(u8) -> Ask, end -> ! } } }
+//! let (client, service) = proto::spawn_service(ask::pipe, |cx, server| {
+//!     match server.recv(cx)? {
+//!         ask::server::AskMessage::Ask(..) => {}
+//!     }
+//! });
+//! ```
 //! No service returns before the end:
 //! ```compile_fail,E0308
 //! # use anabranch::proto;

@@ -148,7 +148,7 @@ fn panic_of_first_half_waits_for_stolen_half() {
 
 /// The owner waits for its fork, and runs what the thief has forked inside it.
 #[test]
-fn forks_inside_of_a_stolen_one_are_taken_back() {
+fn owner_runs_forks_of_its_thief() {
     in_pool(|| {
         let (_, result) = join_stolen(
             || (),
@@ -177,7 +177,7 @@ fn broadcast_beside_open_fork_is_answered() {
 }
 
 #[test]
-fn tasks_of_a_scope_borrow_and_are_run_by_both_threads() {
+fn scope_tasks_borrow_from_the_stack() {
     in_pool(|| {
         let count = AtomicUsize::new(0);
         scope(|s| {
@@ -191,7 +191,7 @@ fn tasks_of_a_scope_borrow_and_are_run_by_both_threads() {
 }
 
 #[test]
-fn loops_are_run_by_two_threads() {
+fn loops_run_on_two_threads() {
     in_pool(|| {
         // Each of the first two items waits for the other one, so two threads have to run them.
         let begun = AtomicUsize::new(0);

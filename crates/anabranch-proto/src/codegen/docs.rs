@@ -2,7 +2,7 @@
 
 use crate::{
     diagram::carried,
-    model::{Link, Message, Protocol, Room, Side, State},
+    model::{Capacity, Link, Message, Protocol, Side, State},
 };
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -21,11 +21,11 @@ fn other(side: Side) -> Side {
     if side == Side::Client { Side::Server } else { Side::Client }
 }
 
-fn how_much(room: Room) -> String {
-    match room {
-        Room::Buffer(1) => "room for 1 message".to_owned(),
-        Room::Buffer(count) => format!("room for {count} messages"),
-        Room::Unbounded => "any number of messages".to_owned(),
+fn how_much(capacity: Capacity) -> String {
+    match capacity {
+        Capacity::Buffer(1) => "room for 1 message".to_owned(),
+        Capacity::Buffer(count) => format!("room for {count} messages"),
+        Capacity::Unbounded => "any number of messages".to_owned(),
     }
 }
 
@@ -51,18 +51,20 @@ fn bound(protocol: &Protocol) -> String {
         ),
         Link::Duplex { client, server } => {
             let of = |side: Side| {
-                let looping =
-                    protocol.states.iter().any(|state| state.sender == side && (state.waits || state.room.is_some()));
+                let looping = protocol
+                    .states
+                    .iter()
+                    .any(|state| state.sender == side && (state.waits || state.capacity.is_some()));
                 (looping, if side == Side::Client { client } else { server })
             };
             let side = |side: Side| match of(side) {
-                (true, Room::Buffer(count)) => format!(
+                (true, Capacity::Buffer(count)) => format!(
                     "The {} can run ahead of the {}: there is {}, and a send waits while there is no room. ",
                     side.name(),
                     other(side).name(),
-                    how_much(Room::Buffer(count))
+                    how_much(Capacity::Buffer(count))
                 ),
-                (true, Room::Unbounded) => format!(
+                (true, Capacity::Unbounded) => format!(
                     "The {} can run ahead of the {} without bound: a send never waits, and may allocate memory. ",
                     side.name(),
                     other(side).name()
@@ -127,13 +129,13 @@ pub(super) fn state(protocol: &Protocol, state: &State, side: Side) -> TokenStre
         text += &format!("| {said} | {} |\n", next(protocol, message, ""));
     }
     if sends {
-        let room = match (state.waits, state.sender, protocol.link) {
+        let capacity = match (state.waits, state.sender, protocol.link) {
             (true, Side::Client, Link::Duplex { client, .. }) => Some(client),
             (true, Side::Server, Link::Duplex { server, .. }) => Some(server),
             _ => None,
         };
-        text += &match room {
-            Some(room) => format!("\nThere is {}; a send waits while there is no room.", how_much(room)),
+        text += &match capacity {
+            Some(capacity) => format!("\nThere is {}; a send waits while there is no room.", how_much(capacity)),
             None => "\nA send does not wait.".to_owned(),
         };
     }

@@ -124,11 +124,11 @@ impl Protocol {
         let methods = state.messages.iter().map(|message| {
             if state.waits { self.waiting_step(state, message, side) } else { self.step(state, message) }
         });
-        let room = state.waits.then(|| {
+        let writable = state.waits.then(|| {
             quote! {
                 /// Returns the wait for room as an operation, for `select!`. Once it completes, a send does not wait.
-                pub fn room(&mut self) -> ::anabranch::proto::Room<'_, super::AnyMessage #used> {
-                    ::anabranch::proto::Room::new(&mut self.0)
+                pub fn writable(&mut self) -> ::anabranch::proto::Writable<'_, super::AnyMessage #used> {
+                    ::anabranch::proto::Writable::new(&mut self.0)
                 }
             }
         });
@@ -136,7 +136,7 @@ impl Protocol {
             impl #declared #name #used #bounds {
                 #(#methods)*
 
-                #room
+                #writable
 
                 /// Returns whether the other side is gone, so that no message can be received.
                 pub fn is_closed(&self) -> bool {
@@ -187,7 +187,7 @@ impl Protocol {
             ("timeout", "a timeout", timeout, quote!(::core::time::Duration)),
         ];
         let timed = timed.map(|(how, text, limit, kind_of_limit)| {
-            let (timed_name, room) = (format_ident!("{name}_{how}"), format_ident!("room_{how}"));
+            let (timed_name, wait) = (format_ident!("{name}_{how}"), format_ident!("wait_writable_{how}"));
             let docs = format!(" Like [`{name}`](Self::{name}), with {text}.");
             quote! {
                 #(#conditions)*
@@ -202,8 +202,8 @@ impl Protocol {
                     #cx: &::anabranch::Cx<'_>,
                     #(#names: #kinds,)*
                     #limit: #kind_of_limit,
-                ) -> ::core::result::Result<#next, ::anabranch::proto::SendTimeoutError<Self, #kind>> {
-                    match ::anabranch::proto::__private::#room(&mut self.0, #cx, #limit, &#full) {
+                ) -> ::core::result::Result<#next, ::anabranch::proto::EndpointSendTimeoutError<Self, #kind>> {
+                    match ::anabranch::proto::__private::#wait(&mut self.0, #cx, #limit, &#full) {
                         ::core::result::Result::Ok(()) => ::core::result::Result::Ok(#send?),
                         ::core::result::Result::Err(#error) => {
                             ::core::result::Result::Err(::anabranch::proto::__private::not_sent(#error, self, #value))
@@ -221,11 +221,11 @@ impl Protocol {
                 mut self,
                 #cx: &::anabranch::Cx<'_>
                 #(, #names: #kinds)*
-            ) -> ::core::result::Result<#next, ::anabranch::proto::SendError<Self, #kind>> {
-                match ::anabranch::proto::__private::room(&mut self.0, #cx, &#full) {
+            ) -> ::core::result::Result<#next, ::anabranch::proto::EndpointSendError<Self, #kind>> {
+                match ::anabranch::proto::__private::wait_writable(&mut self.0, #cx, &#full) {
                     ::core::result::Result::Ok(()) => ::core::result::Result::Ok(#send?),
                     ::core::result::Result::Err(_) => {
-                        ::core::result::Result::Err(::anabranch::proto::SendError::Cancelled(self, #value))
+                        ::core::result::Result::Err(::anabranch::proto::EndpointSendError::Cancelled(self, #value))
                     }
                 }
             }
@@ -241,9 +241,9 @@ impl Protocol {
             pub fn #try_name(
                 self
                 #(, #names: #kinds)*
-            ) -> ::core::result::Result<#next, ::anabranch::proto::TrySendError<Self, #kind>> {
+            ) -> ::core::result::Result<#next, ::anabranch::proto::EndpointTrySendError<Self, #kind>> {
                 if ::anabranch::proto::__private::is_full(&self.0) {
-                    return ::core::result::Result::Err(::anabranch::proto::TrySendError::Full(self, #value));
+                    return ::core::result::Result::Err(::anabranch::proto::EndpointTrySendError::Full(self, #value));
                 }
                 ::core::result::Result::Ok(#send?)
             }
@@ -257,7 +257,7 @@ impl Protocol {
                 mut self
                 #(, #names: #kinds)*
             ) -> ::core::result::Result<#next, ::anabranch::channel::Closed> {
-                ::anabranch::proto::__private::room_async(&mut self.0).await;
+                ::anabranch::proto::__private::wait_writable_async(&mut self.0).await;
                 #send
             }
         }
@@ -356,7 +356,7 @@ impl Protocol {
                 /// error holds the endpoint.
                 #[inline]
                 #[track_caller]
-                pub fn recv(self, cx: &::anabranch::Cx<'_>) -> #result<#received #used, ::anabranch::proto::RecvError<Self>> {
+                pub fn recv(self, cx: &::anabranch::Cx<'_>) -> #result<#received #used, ::anabranch::proto::EndpointRecvError<Self>> {
                     #private::recv(self, cx)
                 }
 
@@ -370,7 +370,7 @@ impl Protocol {
                     self,
                     cx: &::anabranch::Cx<'_>,
                     instant: ::std::time::Instant,
-                ) -> #result<#received #used, ::anabranch::proto::RecvTimeoutError<Self>> {
+                ) -> #result<#received #used, ::anabranch::proto::EndpointRecvTimeoutError<Self>> {
                     #private::recv_deadline(self, cx, instant)
                 }
 
@@ -384,7 +384,7 @@ impl Protocol {
                     self,
                     cx: &::anabranch::Cx<'_>,
                     timeout: ::core::time::Duration,
-                ) -> #result<#received #used, ::anabranch::proto::RecvTimeoutError<Self>> {
+                ) -> #result<#received #used, ::anabranch::proto::EndpointRecvTimeoutError<Self>> {
                     #private::recv_timeout(self, cx, timeout)
                 }
 
@@ -393,7 +393,7 @@ impl Protocol {
                 /// # Errors
                 /// Returns `Empty` with the endpoint if there is no message yet, or `Closed` if the other side is gone.
                 #[inline]
-                pub fn try_recv(self) -> #result<#received #used, ::anabranch::proto::TryRecvError<Self>> {
+                pub fn try_recv(self) -> #result<#received #used, ::anabranch::proto::EndpointTryRecvError<Self>> {
                     #private::try_recv(self)
                 }
 

@@ -14,7 +14,7 @@ mod endpoint;
 mod wire;
 
 use crate::{
-    model::{Link, Message, Protocol, Room, Side, State},
+    model::{Capacity, Link, Message, Protocol, Side, State},
     text::{from_within, hash},
 };
 use proc_macro2::{Ident, Literal, Span, TokenStream};
@@ -73,13 +73,13 @@ fn conditions(attrs: &[Attribute]) -> impl Iterator<Item = &Attribute> {
     attrs.iter().filter(|attr| attr.path().is_ident("cfg"))
 }
 
-fn room(room: Room) -> TokenStream {
-    match room {
-        Room::Buffer(count) => {
+fn capacity(capacity: Capacity) -> TokenStream {
+    match capacity {
+        Capacity::Buffer(count) => {
             let count = Literal::usize_unsuffixed(count);
             quote!(::core::option::Option::Some(#count))
         }
-        Room::Unbounded => quote!(::core::option::Option::None),
+        Capacity::Unbounded => quote!(::core::option::Option::None),
     }
 }
 
@@ -106,7 +106,7 @@ impl Protocol {
                 )
             }
             Link::Duplex { client, server } => {
-                let (client, server) = (room(client), room(server));
+                let (client, server) = (capacity(client), capacity(server));
                 (
                     quote!(::anabranch::proto::__private::Duplex<AnyMessage #used>),
                     trusted(quote!(::anabranch::proto::__private::duplex(#client, #server))),

@@ -2,7 +2,7 @@
 
 use super::{conditions, docs, variant};
 use crate::{
-    model::{Link, Message, Protocol, Room, Side, State},
+    model::{Capacity, Link, Message, Protocol, Side, State},
     text::from_within,
 };
 use proc_macro2::{Ident, Span, TokenStream};
@@ -28,18 +28,18 @@ impl Protocol {
                 }
             }
         });
-        let room = match self.link {
-            Link::Ring(_) => [Room::Unbounded; 2],
+        let capacity = match self.link {
+            Link::Ring(_) => [Capacity::Unbounded; 2],
             Link::Duplex { client, server } => [client, server],
         };
-        let room = room.map(super::room);
+        let capacity = capacity.map(super::capacity);
         let writes = self.states.iter().map(writes);
         let reads = self.states.iter().enumerate().map(|(number, state)| reads(number, state));
         quote! {
             impl ::anabranch::proto::wire::Script for Protocol {
                 type Link = Link;
                 const VERSION: u32 = #version;
-                const ROOM: [::core::option::Option<usize>; 2] = [#(#room),*];
+                const CAPACITY: [::core::option::Option<usize>; 2] = [#(#capacity),*];
                 const STATES: &'static [::anabranch::proto::wire::__private::State] = &[#(#states),*];
 
                 fn write(

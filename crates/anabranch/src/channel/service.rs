@@ -2,11 +2,7 @@
 
 use crate::{
     channel::{self, CallError, Receiver, Sender, oneshot},
-    cx::{
-        Cx,
-        handle::{JoinError, JoinHandle},
-        spawn::spawn,
-    },
+    cx::{Cx, handle::JoinHandle, join_error::JoinError, spawn::spawn},
     pool::Pool,
 };
 use std::fmt;

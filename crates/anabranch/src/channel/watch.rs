@@ -8,7 +8,7 @@ use crate::{
     },
     cx::{
         Cx,
-        attempt::{Attempt, wait_async_for, wait_long_for, wait_within},
+        attempt::{Attempt, wait_async_for, wait_within, wait_without_deadline},
         limit::timed,
     },
     sys::sync::Arc,
@@ -156,7 +156,7 @@ impl<T> Receiver<T> {
     #[track_caller]
     pub fn recv(&mut self, cx: &Cx<'_>) -> Result<Arc<T>, RecvError> {
         cx.checkpoint()?;
-        Ok(wait_long_for(cx, &self.receiving(), WaitReason::new(&"watch::Receiver::recv"))??)
+        Ok(wait_without_deadline(cx, &self.receiving(), WaitReason::new(&"watch::Receiver::recv"))??)
     }
 
     timed! {

@@ -236,7 +236,11 @@ fn spin<A: Attempt>(waitable: &A, waiter: &Waiter) -> Option<A::Output> {
 }
 
 /// Waits until the attempt succeeds. Returns an error only if the wait is cancelled.
-pub(crate) fn wait_long_for<A: Attempt>(cx: &Cx<'_>, waitable: &A, reason: WaitReason) -> Result<A::Output, Cancelled> {
+pub(crate) fn wait_without_deadline<A: Attempt>(
+    cx: &Cx<'_>,
+    waitable: &A,
+    reason: WaitReason,
+) -> Result<A::Output, Cancelled> {
     wait_for(cx, waitable, NEVER, reason).map_err(|_| Cancelled)
 }
 

@@ -3,11 +3,16 @@
 //! The thread that runs the job is the only one to access `stage`, until it notifies the end of the job. From then on
 //! only the one handle does. The last of the two frees the block (see `fiber::task`).
 
-use crate::fiber::{
-    fiber::Fiber,
-    task::{self, Header, Job, Name, Place, Vtable},
+use crate::{
+    fiber::{
+        fiber::Fiber,
+        task::{Header, Job, Name, Place, Vtable},
+        task_alloc::{self, Store},
+    },
+    pool::worker::Worker,
 };
 use std::{
+    alloc::{Layout, alloc, dealloc, handle_alloc_error},
     ptr::{self, NonNull},
     sync::Arc,
 };
@@ -64,7 +69,7 @@ impl<S: Shared<F, T>, F, T, N: Name> Block<S, F, T, N> {
         function: F,
         shared: impl FnOnce(&'static Vtable) -> S,
     ) -> (NonNull<S>, Job) {
-        let block = task::allocate(|place| {
+        let block = allocate(|place| {
             let vtable = match place {
                 Place::Page => &Self::IN_PAGE,
                 Place::Heap => &Self::ON_HEAP,
@@ -111,9 +116,10 @@ impl<S: Shared<F, T>, F, T, N: Name> Block<S, F, T, N> {
     }
 
     /// Implements [`Vtable::run`].
-    unsafe fn run(block: NonNull<Header>, fiber: &Fiber) {
-        // SAFETY: the vtable belongs to blocks of this type, and the caller upholds the contract.
-        unsafe { S::run(block.cast::<Self>(), fiber) };
+    unsafe fn run(block: NonNull<Header>) {
+        // SAFETY: the vtable belongs to blocks of this type, and the caller upholds the contract. The job runs on the
+        // current fiber, which outlives it.
+        unsafe { S::run(block.cast::<Self>(), &*Fiber::current()) };
     }
 
     /// Implements [`Vtable::name`].
@@ -133,6 +139,56 @@ impl<S: Shared<F, T>, F, T, N: Name> Block<S, F, T, N> {
     pub(super) unsafe fn end(block: NonNull<Header>) {
         // SAFETY: the vtable belongs to blocks of this type, and the caller is the last of the job and the handles to
         // use the block.
-        unsafe { task::release(block.cast::<Self>(), block.as_ref().vtable.place) };
+        unsafe { release(block.cast::<Self>(), block.as_ref().vtable.place) };
     }
+}
+
+/// Allocates a block. A small block of a worker is in a page of that worker, any other block is on the heap. Passes the
+/// choice to `make`.
+#[inline]
+fn allocate<B>(make: impl FnOnce(Place) -> B) -> NonNull<B> {
+    let layout = Layout::new::<B>();
+    let here = Worker::current();
+    // Threads outside of a pool share their worker entry.
+    let place = if task_alloc::suits(layout) && here.registry().is_some() { Place::Page } else { Place::Heap };
+    // SAFETY: the layout has a size, since a block has a head, and the block is written before it is read. This thread
+    // holds the worker entry, so it is the owner of the store.
+    unsafe {
+        let address = match place {
+            Place::Page => Store::take(here.fibers.local.store.open(), layout),
+            Place::Heap => Some(alloc(layout)),
+        };
+        let Some(block) = address.and_then(|address| NonNull::new(address.cast::<B>())) else {
+            handle_alloc_error(layout)
+        };
+        block.write(make(place));
+        block
+    }
+}
+
+/// Drops a block and frees it, even if the drop panics.
+///
+/// # Safety
+/// The block was [allocated](allocate) in this place, and no other thread uses it any more.
+#[inline]
+unsafe fn release<B>(block: NonNull<B>, place: Place) {
+    struct Free<B>(NonNull<B>, Place);
+
+    impl<B> Drop for Free<B> {
+        fn drop(&mut self) {
+            let block = self.0.as_ptr().cast();
+            // SAFETY: the block is from `allocate`, and its content has been dropped. This thread holds the worker
+            // entry, so the store is its own; a worker entry outside of every pool has none.
+            unsafe {
+                match self.1 {
+                    Place::Page => Store::free(Worker::current().fibers.local.store.get(), block),
+                    Place::Heap => dealloc(block, Layout::new::<B>()),
+                }
+            }
+        }
+    }
+
+    let free = Free(block, place);
+    // SAFETY: the block is from `allocate`, and the caller guarantees that no other thread uses it.
+    unsafe { free.0.drop_in_place() };
 }

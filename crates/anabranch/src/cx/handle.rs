@@ -5,13 +5,14 @@ use crate::{
         Cx,
         attempt::Attempt,
         cancel_handle::{Cancel, CancelHandle},
+        join_error::JoinError,
     },
     fiber::task::{Header, Vtable},
-    pool::threads::PanicHandler,
+    pool::panic_handler::PanicHandler,
     sys::sync::{AtomicBool, AtomicU64, Ordering},
     time::NEVER,
     wait::{
-        Cancelled, TimedOut,
+        Cancelled,
         cancel::CancelScope,
         future::AsyncWait,
         latch::{Latch, LatchWait},
@@ -37,7 +38,7 @@ pub(super) struct Shared {
     pub(super) done: Latch,
     pub(super) scope: CancelScope,
     /// The number of [`TaskRef`]s. The queue's share is not counted.
-    grips: AtomicU64,
+    references: AtomicU64,
     /// Whether the handle was dropped while other [`TaskRef`]s are left.
     is_abandoned: AtomicBool,
 }
@@ -48,7 +49,7 @@ impl Shared {
             head: Header { vtable },
             done: Latch::new(),
             scope: CancelScope::unattached(),
-            grips: AtomicU64::new(1),
+            references: AtomicU64::new(1),
             is_abandoned: AtomicBool::new(false),
         }
     }
@@ -61,24 +62,24 @@ impl Shared {
 }
 
 /// The outcome of a task, in its block.
-pub(super) type Ended<T> = Result<Result<T, JoinError>, Untold>;
+pub(super) type Ended<T> = Result<Result<T, JoinError>, UnreportedPanic>;
 
 /// A panic that no handle has taken yet. If it is dropped before that, it goes to the panic handler.
-pub(super) struct Untold(Box<(Option<Box<dyn Any + Send>>, PanicHandler)>);
+pub(super) struct UnreportedPanic(Box<(Option<Box<dyn Any + Send>>, PanicHandler)>);
 
-impl Untold {
+impl UnreportedPanic {
     #[cold]
     pub(super) fn new(payload: Box<dyn Any + Send>, handler: PanicHandler) -> Self {
         Self(Box::new((Some(payload), handler)))
     }
 
     /// Returns the payload to a caller that reports it.
-    pub(super) fn tell(mut self) -> Box<dyn Any + Send> {
+    pub(super) fn into_payload(mut self) -> Box<dyn Any + Send> {
         self.0.0.take().expect("the panic was reported before")
     }
 }
 
-impl Drop for Untold {
+impl Drop for UnreportedPanic {
     fn drop(&mut self) {
         let (payload, handler) = &mut *self.0;
         if let Some(payload) = payload.take() {
@@ -130,7 +131,7 @@ impl<T> TaskRef<T> {
         // SAFETY: the caller is the one handle, and has seen that the task has ended.
         let ended = unsafe { self.take_ended() };
         let ended = ended.expect("a `JoinHandle` was polled after it had returned the result");
-        ended.unwrap_or_else(|panic| Err(JoinError::Panicked(panic.tell())))
+        ended.unwrap_or_else(|panic| Err(JoinError::Panicked(panic.into_payload())))
     }
 
     /// Takes the outcome. Returns `None` if it was taken before.
@@ -146,7 +147,7 @@ impl<T> TaskRef<T> {
 
 impl<T> Clone for TaskRef<T> {
     fn clone(&self) -> Self {
-        self.shared().grips.fetch_add(1, Ordering::Relaxed);
+        self.shared().references.fetch_add(1, Ordering::Relaxed);
         Self { ..*self }
     }
 }
@@ -156,7 +157,8 @@ impl<T> Drop for TaskRef<T> {
         let shared = self.shared();
         // Acquire, and release below: the last drop happens after all accesses through other references. If this is the
         // only reference, no thread can make another.
-        let is_last = shared.grips.load(Ordering::Acquire) == 1 || shared.grips.fetch_sub(1, Ordering::AcqRel) == 1;
+        let is_last =
+            shared.references.load(Ordering::Acquire) == 1 || shared.references.fetch_sub(1, Ordering::AcqRel) == 1;
         if is_last && !shared.done.give_up() {
             // SAFETY: the job has ended and no longer uses the block. This is the last reference.
             unsafe { (self.vtable().end)(self.block.cast()) };
@@ -308,7 +310,7 @@ impl<T> Drop for JoinHandle<T> {
         // The future has a `TaskRef` of its own.
         self.wait = None;
         let shared = self.task.shared();
-        if shared.grips.load(Ordering::Acquire) == 1 {
+        if shared.references.load(Ordering::Acquire) == 1 {
             // The last `TaskRef` drops everything.
             return;
         }
@@ -397,63 +399,3 @@ impl<T> Future for JoinHandle<T> {
         Poll::Ready(unsafe { this.task.take() })
     }
 }
-
-/// The error of a join.
-pub enum JoinError {
-    /// The wait was cancelled. The fiber continues.
-    Cancelled,
-    /// The deadline of a [timeout](Cx::timeout) around the wait has passed.
-    TimedOut,
-    /// A future of [`spawn_async`](crate::spawn_async) was cancelled and dropped before it had ended.
-    Aborted,
-    /// The fiber panicked, with this payload.
-    Panicked(Box<dyn Any + Send>),
-}
-
-impl From<Cancelled> for JoinError {
-    fn from(_: Cancelled) -> Self {
-        Self::Cancelled
-    }
-}
-
-impl From<TimedOut> for JoinError {
-    fn from(_: TimedOut) -> Self {
-        Self::TimedOut
-    }
-}
-
-/// Returns the text of a panic, if its payload is a string.
-fn panic_text(payload: &(dyn Any + Send)) -> Option<&str> {
-    payload.downcast_ref::<&str>().copied().or_else(|| payload.downcast_ref::<String>().map(String::as_str))
-}
-
-/// Includes the text of the panic, which `unwrap` then shows.
-impl fmt::Debug for JoinError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Cancelled => f.write_str("Cancelled"),
-            Self::TimedOut => f.write_str("TimedOut"),
-            Self::Aborted => f.write_str("Aborted"),
-            Self::Panicked(payload) => match panic_text(payload.as_ref()) {
-                Some(text) => f.debug_tuple("Panicked").field(&text).finish(),
-                None => f.debug_tuple("Panicked").field(payload).finish(),
-            },
-        }
-    }
-}
-
-impl fmt::Display for JoinError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Cancelled => Cancelled.fmt(f),
-            Self::TimedOut => TimedOut.fmt(f),
-            Self::Aborted => f.write_str("the future was cancelled"),
-            Self::Panicked(payload) => {
-                let text = panic_text(payload.as_ref()).unwrap_or("with a payload that is not a text");
-                write!(f, "the fiber panicked: {text}")
-            }
-        }
-    }
-}
-
-impl std::error::Error for JoinError {}

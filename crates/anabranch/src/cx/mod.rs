@@ -18,6 +18,8 @@ pub(crate) mod fiber_local;
 pub(crate) mod handle;
 #[cfg(all(any(unix, windows), not(loom)))]
 mod join;
+#[cfg(all(any(unix, windows), not(loom)))]
+pub(crate) mod join_error;
 pub(crate) mod limit;
 #[cfg(all(any(unix, windows), not(loom)))]
 mod list;
@@ -50,7 +52,8 @@ pub use self::{cancel_handle::CancelHandle, run::run, time::Interval};
 #[cfg(all(any(unix, windows), not(loom)))]
 pub use self::{
     child::ScopedHandle,
-    handle::{JoinError, JoinHandle},
+    handle::JoinHandle,
+    join_error::JoinError,
     list::{FiberInfo, FiberState, fibers},
     race::{FallibleRacers, Racers},
     scope::{FiberScope, Spawner},

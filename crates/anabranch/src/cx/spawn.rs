@@ -4,7 +4,8 @@ use crate::{
     cx::{
         block::{self, Block},
         cx::{Cx, Deadline},
-        handle::{Ended, JoinError, JoinHandle, Shared, TaskRef, Untold},
+        handle::{Ended, JoinHandle, Shared, TaskRef, UnreportedPanic},
+        join_error::JoinError,
     },
     fiber::{fiber::Fiber, task::Name},
     pool::{Pool, registry::Registry, worker::Worker},
@@ -31,7 +32,7 @@ where
             let result = {
                 let cx = Cx::new(fiber, scope, Deadline::NONE, fiber.locals());
                 catch_unwind(AssertUnwindSafe(|| function(&cx)))
-                    .map_err(|payload| Untold::new(payload, fiber.panic_handler()))
+                    .map_err(|payload| UnreportedPanic::new(payload, fiber.panic_handler()))
             };
             fiber.clear_root();
             scope.detach();

@@ -1,10 +1,7 @@
 //! Running a future on the pool, on a fiber of its own.
 
 use crate::{
-    cx::{
-        handle::{JoinError, JoinHandle},
-        spawn::spawn_task,
-    },
+    cx::{handle::JoinHandle, join_error::JoinError, spawn::spawn_task},
     pool::{Pool, worker::Worker},
     wait::Cancelled,
 };

@@ -26,7 +26,7 @@ use crate::{
 use std::{cell::Cell, marker::PhantomData, sync::Arc, thread, time::Duration};
 
 /// How often a thread checks whether its wait is over before it parks.
-const LOOKS: usize = if cfg!(shuttle) { 2 } else { 200 };
+const SPINS_BEFORE_PARK: usize = if cfg!(shuttle) { 2 } else { 200 };
 
 /// After how many shares a thread yields. The system divides its time among threads, so a sender that shares a core
 /// with its receiver need not switch to it after each share. But what the thread has forked may wait for its slot.
@@ -69,11 +69,11 @@ impl BlockingThread {
         if let Some(registry) = home.registry()
             && registry.pool_threads.is_first_run_on_fiber()
         {
-            registry.pool_threads.tell(&Hazard {
+            registry.pool_threads.report_hazard(&Hazard {
                 kind: HazardKind::RunOnFiber,
                 fiber: fiber.card().name(),
                 worker: home.index,
-                others: home.fibers.local.live().saturating_sub(1),
+                others: home.fibers.local.live.get().saturating_sub(1),
                 at: Some(reason.at),
                 lasted: Duration::ZERO,
             });
@@ -129,7 +129,7 @@ unsafe impl Suspend for BlockingThread {
             let shared = Arc::clone(&self.shared);
             self.clock().subscribe(Arc::new(move || shared.parker.unpark()))
         });
-        for _ in 0..LOOKS {
+        for _ in 0..SPINS_BEFORE_PARK {
             if waiter.selected().is_some() {
                 return None;
             }

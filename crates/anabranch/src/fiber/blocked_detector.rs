@@ -64,7 +64,7 @@ fn warn(worker: &Worker) {
         && others > 0
         && sysmon::is_asleep(worker.thread()) == Some(true)
     {
-        registry.pool_threads.tell(&Hazard {
+        registry.pool_threads.report_hazard(&Hazard {
             kind: HazardKind::BlockedThread,
             fiber: name,
             worker: worker.index,

@@ -15,7 +15,7 @@
 use crate::{
     fiber::locals::Locals,
     fiber::{
-        context::{Context, Exit, Left, Resume},
+        context::{Context, Exit, Left},
         kick::Kick,
         ready::{Inbox, Linked},
         shutdown::{Closing, Root},
@@ -27,16 +27,12 @@ use crate::{
         task::Job,
     },
     fork::frame::Frame,
-    pool::{
-        threads::PanicHandler,
-        worker::{AbortOnUnwind, Worker},
-    },
+    pool::{panic_handler::PanicHandler, worker::Worker},
     sys::{prefetch::prefetch, unwind::catch_unwind},
     time::timers::Key,
     wait::{
         cancel::CancelScope,
         current_stack::Stack,
-        suspend::Suspend,
         waiter::{Home, Kind, Waiter},
     },
 };
@@ -49,7 +45,7 @@ use std::{
 };
 
 /// How many lines of a stack are prefetched before its fiber continues, beside the topmost, and how far from the frame
-/// of [`suspend`](Suspend::suspend) they begin. The frame that resumes is there, and below it the frames that have
+/// of `suspend` they begin. The frame that resumes is there, and below it the frames that have
 /// returned.
 const FETCHED: usize = 5;
 const FIRST_FETCHED: usize = 192;
@@ -123,7 +119,8 @@ unsafe fn wake(fiber: *const Fiber) {
     unsafe {
         let home = (*fiber).home;
         if ptr::eq(Worker::current(), home) {
-            (*home).fibers.local.make_ready(fiber);
+            let local = &(*home).fibers.local;
+            local.ready.push(fiber);
         } else {
             let parker = &raw const (*home).parker;
             Inbox::push_remote(ptr::from_ref::<Inbox<Fiber>>(&(*home).fibers.inbox), fiber, || (*parker).unpark());
@@ -134,6 +131,15 @@ unsafe fn wake(fiber: *const Fiber) {
 impl Linked for Fiber {
     fn next(&self) -> &Cell<*const Self> {
         &self.next
+    }
+
+    #[inline(always)]
+    fn fetch(&self) {
+        prefetch(self.exit.get().cast());
+        let depth = self.depth.get();
+        for line in 0..FETCHED {
+            prefetch(depth.wrapping_byte_add(FIRST_FETCHED + 64 * line));
+        }
     }
 
     #[inline(always)]
@@ -227,16 +233,13 @@ impl Fiber {
 
     // ---- the worker, from its own stack ----
 
-    /// Gives an idle block a stack to run on.
+    /// Gives an idle block a stack, and the function that runs its jobs there.
     ///
     /// # Safety
     /// The block has none, and does not move any more.
-    pub(crate) unsafe fn equip(&self, stack: FiberStack) {
+    pub(crate) unsafe fn equip(&self, stack: FiberStack, serve: impl FnOnce(&Exit) + 'static) {
         let guarded = stack.guarded(None);
-        let this = ptr::from_ref(self);
-        // SAFETY: the caller does not move the block, and the block outlives the context: `strip` ends the context
-        // before the worker ends.
-        let context = Context::new(stack, move |exit| unsafe { (*this).serve(exit) });
+        let context = Context::new(stack, serve);
         // SAFETY: only the worker's thread calls this, and no code runs on this block, since it has no stack.
         unsafe {
             *self.guarded.get() = Some(guarded);
@@ -252,6 +255,11 @@ impl Fiber {
 
     pub(crate) fn give(&self, job: Job) {
         self.job.set(Some(job));
+    }
+
+    /// Takes the job that [`give`](Self::give) left.
+    pub(super) fn take_job(&self) -> Option<Job> {
+        self.job.take()
     }
 
     /// Runs the fiber until it, or a fiber that resumed in its place, suspends or is idle. It is the current fiber of
@@ -282,16 +290,6 @@ impl Fiber {
         unsafe { overflow::set_current((*self.guarded.get()).as_ref().map_or(ptr::null(), ptr::from_ref)) };
     }
 
-    /// Prefetches the part of its stack that the fiber uses when it continues.
-    #[inline(always)]
-    pub(super) fn fetch(&self) {
-        prefetch(self.exit.get().cast());
-        let depth = self.depth.get();
-        for line in 0..FETCHED {
-            prefetch(depth.wrapping_byte_add(FIRST_FETCHED + 64 * line));
-        }
-    }
-
     /// Marks the fiber as running, and attaches its open forks.
     #[inline]
     pub(crate) fn take_up(&self) {
@@ -315,34 +313,6 @@ impl Fiber {
 
     // ---- the fiber ----
 
-    /// Runs one job after the other on the fiber's stack.
-    fn serve(&self, exit: &Exit) {
-        let abort = AbortOnUnwind;
-        self.exit.set(exit);
-        loop {
-            let mut job = self.job.take();
-            while let Some(now) = job {
-                self.card.set(State::Running);
-                self.home().counters.fibers.add(1);
-                // SAFETY: a job is in one queue at a time. This fiber has taken it from there, so only this call runs
-                // it, once.
-                unsafe {
-                    if let Some(name) = now.name() {
-                        self.set_name(name);
-                    }
-                    now.run(self);
-                }
-                self.end();
-                job = self.home().next_job_on_this_stack();
-            }
-            self.card.set(State::Idle);
-            if exit.suspend(Left::Idle) == Resume::End {
-                break;
-            }
-        }
-        std::mem::forget(abort);
-    }
-
     /// Drops the fiber's own values. A job calls this before it reports its end.
     pub(crate) fn clear_locals(&self) {
         // If the drop of one value panics, the loop drops the others.
@@ -363,7 +333,8 @@ impl Fiber {
         self.home().registry().map(|registry| registry.pool_threads.panic_handler().clone()).unwrap_or_default()
     }
 
-    fn end(&self) {
+    /// Removes the name, after a job has ended.
+    pub(super) fn end(&self) {
         if self.card.is_named() {
             self.show_name(None);
             self.card.clear_name();

@@ -1,6 +1,6 @@
 //! Fibers: functions on stacks of their own, which a worker switches between.
 //!
-//! [`switch`] leaves one stack for another, [`stack`] allocates stacks, and [`scheduler`] is what a worker has for its
+//! [`switch`] leaves one stack for another, [`stack`] allocates stacks, and `scheduler` runs a worker's
 //! fibers. On Windows stacks are those of corosensei. Where no stack can be left, as on WebAssembly, there are no
 //! fibers.
 
@@ -11,20 +11,28 @@ pub(crate) mod context;
 #[cfg(not(loom))]
 #[expect(clippy::module_inception, reason = "the fiber itself, beside its parts")]
 pub(crate) mod fiber;
+#[cfg(not(loom))]
+mod idle_stacks;
 pub(crate) mod kick;
 #[cfg(not(loom))]
 pub(crate) mod limits;
 pub(crate) mod locals;
+#[cfg(not(loom))]
+pub(crate) mod own_store;
 mod queue_age;
 pub(crate) mod ready;
+#[cfg(not(loom))]
+pub(crate) mod ready_queue;
 pub(crate) mod run_queue;
 #[cfg(not(loom))]
-pub(crate) mod scheduler;
+mod scheduler;
 pub(crate) mod shutdown;
 #[cfg(not(loom))]
 pub(crate) mod stack;
 #[cfg(not(loom))]
 pub(crate) mod status;
+#[cfg(not(loom))]
+pub(crate) mod steal_policy;
 #[cfg(not(loom))]
 mod suspend;
 #[cfg(all(target_arch = "x86_64", unix, not(anabranch_portable_switch)))]
@@ -36,5 +44,3 @@ pub(crate) mod switch;
 pub(crate) mod task;
 pub(crate) mod task_alloc;
 mod task_region;
-#[cfg(not(loom))]
-pub(crate) mod worker_local;

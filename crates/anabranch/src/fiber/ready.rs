@@ -29,6 +29,10 @@ pub(crate) trait Linked {
     /// Returns the link to the next item in a list or inbox.
     fn next(&self) -> &Cell<*const Self>;
 
+    /// Prefetches the memory that the item uses when it continues. A hint.
+    #[inline(always)]
+    fn fetch(&self) {}
+
     /// Prefetches the data of the first item of a list, which is taken soon, and of the next one. A hint.
     ///
     /// # Safety

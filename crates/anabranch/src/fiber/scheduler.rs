@@ -24,25 +24,23 @@
 
 use crate::{
     fiber::{
-        context::Left,
+        context::{Exit, Left, Resume},
         fiber::Fiber,
         kick::Kick,
-        limits::Limits,
-        ready::Inbox,
-        run_queue::{OLDEST_EVERY, RunQueue},
+        run_queue::OLDEST_EVERY,
+        status::State,
+        steal_policy::StealPolicy,
         task::Job,
-        worker_local::{Blocks, Local},
     },
-    pool::worker::Worker,
-    sys::asymmetric_fence::Fence,
-    time::{Clock, NEVER},
+    pool::worker::{Fibers, Local, Worker},
+    sys::unwind::AbortOnUnwind,
+    time::{Clock, NEVER, timers::Key},
     wait::{
         suspend::Suspend,
         waiter::{Selected, Waiter},
     },
 };
-use crossbeam_utils::CachePadded;
-use std::{cell::Cell, time::Duration};
+use std::{mem, ptr, time::Duration};
 
 /// The number of fibers that resume before a new one begins. The fibers that resume may wait for the new one by
 /// yielding. While timers run, this is also the number of fibers between two looks at the clock. Under shuttle such
@@ -60,49 +58,7 @@ const ROUNDS: u32 = if cfg!(shuttle) { 2 } else { 4 };
 /// After this many such turns the worker takes work from elsewhere: a fiber to begin, a task or a fork.
 const ELSEWHERE_EVERY: u32 = if cfg!(shuttle) { 4 } else { 16 };
 
-/// Which unstarted fibers a thief takes from a worker that will itself begin them.
-///
-/// A short fiber would mostly have ended before a thief begins it, and its parent would wait longer. Fibers that were
-/// spawned together often exchange messages, which takes several times as long between workers.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum StealPolicy {
-    /// All fibers.
-    All,
-    /// The fibers that have been in the queue for long, at this time: see [`RunQueue::lies_for_long`].
-    Aged(u64),
-    /// No fibers.
-    Nothing,
-}
-
-/// The state of a worker entry for its fibers. See the [module](self).
-pub(crate) struct Fibers {
-    /// Fibers that have not started. On cache lines of its own, as are `inbox` and `local`: searching threads read the
-    /// rest of a worker all the time.
-    pub(crate) jobs: CachePadded<RunQueue<Job>>,
-    /// Fibers that other threads have woken.
-    pub(crate) inbox: CachePadded<Inbox<Fiber>>,
-    /// Kicks from other threads. They are rare, so this has no cache line of its own.
-    pub(crate) kicks: Inbox<Kick>,
-    /// The state that only the worker's thread accesses.
-    pub(crate) local: CachePadded<Local>,
-    pub(crate) blocks: Blocks,
-    ticks: Cell<u32>,
-    rounds: Cell<u32>,
-}
-
 impl Fibers {
-    pub(crate) const fn new(fence: Fence) -> Self {
-        Self {
-            jobs: CachePadded::new(RunQueue::new(fence)),
-            inbox: CachePadded::new(Inbox::new()),
-            kicks: Inbox::new(),
-            local: CachePadded::new(Local::new()),
-            blocks: Blocks::new(),
-            ticks: Cell::new(0),
-            rounds: Cell::new(0),
-        }
-    }
-
     /// Marks the thread as about to park, until [`come_back`](Self::come_back). Returns `false` if it must not park,
     /// since another thread has injected a fiber or a kick.
     #[must_use]
@@ -122,6 +78,31 @@ impl Fibers {
     }
 }
 
+/// The timers of a worker's fibers.
+impl Local {
+    pub(crate) fn add_timer(&self, deadline: u64, fiber: &Fiber) -> Key {
+        self.timers.borrow_mut().insert(deadline, ptr::from_ref(fiber))
+    }
+
+    pub(crate) fn remove_timer(&self, key: Key) {
+        self.timers.borrow_mut().remove(key);
+    }
+
+    /// Returns when the first timer is due.
+    fn next_deadline(&self) -> u64 {
+        self.timers.borrow().next_deadline().unwrap_or(NEVER)
+    }
+
+    /// Returns when the last of the timers is due that are within `slack` nanoseconds of the first.
+    fn last_deadline_within(&self, slack: u64) -> u64 {
+        self.timers.borrow().last_deadline_within(slack).unwrap_or(NEVER)
+    }
+
+    fn pop_timer(&self, now: u64) -> Option<*const Fiber> {
+        self.timers.borrow_mut().pop_due(now)
+    }
+}
+
 /// Only the thread that holds the worker entry calls these functions, on its own stack.
 impl Worker {
     pub(crate) fn clock(&self) -> &Clock {
@@ -131,7 +112,7 @@ impl Worker {
     /// Makes ready the fibers that other threads have woken, and those whose timers are due.
     pub(crate) fn collect_ready_fibers(&self, looks_at_clock: bool) {
         let local = &self.fibers.local;
-        self.fibers.inbox.collect(local.ready());
+        self.fibers.inbox.collect(local.ready.rest());
         self.answer_kicks();
         if looks_at_clock && local.next_deadline() != NEVER {
             let now = self.clock().tick();
@@ -155,7 +136,7 @@ impl Worker {
     /// Returns whether a fiber of this worker is ready.
     pub(crate) fn has_ready_fibers(&self) -> bool {
         let local = &self.fibers.local;
-        local.has_ready()
+        !local.ready.is_empty()
             || !self.fibers.inbox.is_empty()
             || !self.fibers.kicks.is_empty()
             || local.next_deadline() != NEVER && self.clock().tick() >= local.next_deadline()
@@ -184,8 +165,8 @@ impl Worker {
         }
         'rounds: for _ in 0..ROUNDS {
             self.collect_ready_fibers(true);
-            self.fibers.local.begin_round(ROUND);
-            while self.fibers.local.count_one() {
+            self.fibers.local.ready.begin_round(ROUND);
+            while self.fibers.local.ready.count_one() {
                 if let Some(fiber) = self.next_ready_fiber() {
                     // SAFETY: the fiber is ready, belongs to this worker, and this is the worker's own stack.
                     self.after(unsafe { (*fiber).resume() });
@@ -204,22 +185,22 @@ impl Worker {
 
     #[inline]
     fn next_ready_fiber(&self) -> Option<*const Fiber> {
-        let local = &self.fibers.local;
-        if !self.fibers.inbox.is_empty() || !local.has_ready() {
-            self.collect_ready_fibers(!local.has_ready());
+        let ready = &self.fibers.local.ready;
+        if !self.fibers.inbox.is_empty() || ready.is_empty() {
+            self.collect_ready_fibers(ready.is_empty());
         }
-        local.take_ready()
+        ready.pop()
     }
 
     /// Returns the fiber to switch to from one that suspends. It may be the same one. Returns `None` if the worker's
     /// own stack has to choose.
     #[inline]
     pub(crate) fn fiber_across(&self) -> Option<*const Fiber> {
-        let local = &self.fibers.local;
-        if !self.fibers.inbox.is_empty() || !local.has_ready() || !local.count_one() {
+        let ready = &self.fibers.local.ready;
+        if !self.fibers.inbox.is_empty() || ready.is_empty() || !ready.count_one() {
             return None;
         }
-        local.take_ready()
+        ready.pop()
     }
 
     /// Counts the turns of this worker's fibers. Every [`ELSEWHERE_EVERY`] calls it is the turn of work from elsewhere,
@@ -228,11 +209,6 @@ impl Worker {
         let rounds = self.fibers.rounds.get().wrapping_add(1);
         self.fibers.rounds.set(rounds);
         rounds.is_multiple_of(ELSEWHERE_EVERY).then_some(rounds / ELSEWHERE_EVERY)
-    }
-
-    /// Returns whether this worker has fibers to start, and the limits allow one.
-    pub(crate) fn has_jobs(&self) -> bool {
-        !self.fibers.jobs.is_empty() && self.limits().has_room()
     }
 
     /// Moves fibers that have not started from this worker to `thief`: returns one to run, and puts the others into the
@@ -268,8 +244,8 @@ impl Worker {
 
     /// Returns the job to run on the stack of a fiber that has ended, without a switch. Returns `None` if other fibers
     /// come first.
-    pub(crate) fn next_job_on_this_stack(&self) -> Option<Job> {
-        let has_others = self.fibers.local.has_ready()
+    fn next_job_on_this_stack(&self) -> Option<Job> {
+        let has_others = !self.fibers.local.ready.is_empty()
             || !self.fibers.inbox.is_empty()
             || !self.inbox.is_empty()
             || self.fibers.ticks.get().is_multiple_of(ROUND * ROUNDS);
@@ -283,7 +259,7 @@ impl Worker {
     fn start_fiber(&self, job: Job) {
         let (fibers, limits) = (&self.fibers, self.limits());
         let stack = limits.enter().and_then(|()| {
-            let stack = fibers.local.take_idle(self, &fibers.blocks, || limits.stacks.clone());
+            let stack = self.take_idle_fiber(|| limits.stacks.clone());
             stack.inspect_err(|error| limits.refuse(error)).ok()
         });
         let Some(fiber) = stack else {
@@ -291,7 +267,7 @@ impl Worker {
             unsafe { fibers.jobs.push(job) };
             return;
         };
-        fibers.local.set_live(fibers.local.live() + 1);
+        fibers.local.live.set(fibers.local.live.get() + 1);
         // SAFETY: the fiber is idle, belongs to this worker, and this is the worker's own stack.
         unsafe {
             (*fiber).give(job);
@@ -299,18 +275,42 @@ impl Worker {
         }
     }
 
-    fn limits(&self) -> &Limits {
-        &self.registry().expect("fibers run on the workers of a pool").limits
+    /// Runs one job after the other on the stack of a fiber of this worker.
+    pub(super) fn serve_fibers(&self, fiber: &Fiber, exit: &Exit) {
+        let abort = AbortOnUnwind;
+        fiber.exit.set(exit);
+        loop {
+            let mut job = fiber.take_job();
+            while let Some(now) = job {
+                fiber.card.set(State::Running);
+                self.counters.fibers.add(1);
+                // SAFETY: a job is in one queue at a time. This fiber has taken it from there, so only this call runs
+                // it, once. This is the fiber's stack, so it is the current one.
+                unsafe {
+                    if let Some(name) = now.name() {
+                        fiber.set_name(name);
+                    }
+                    now.run(|| fiber.clear_locals());
+                }
+                fiber.end();
+                job = self.next_job_on_this_stack();
+            }
+            fiber.card.set(State::Idle);
+            if exit.suspend(Left::Idle) == Resume::End {
+                break;
+            }
+        }
+        mem::forget(abort);
     }
 
     /// Returns all stacks to the pool, before the thread ends. No fiber is live then.
     pub(crate) fn end_fibers(&self) {
         // Each of them counts in the limits, where there are none.
-        debug_assert_eq!(self.fibers.local.live(), 0);
+        debug_assert_eq!(self.fibers.local.live.get(), 0);
         self.fibers.inbox.settle();
         self.answer_kicks();
         self.fibers.kicks.settle();
-        self.fibers.local.strip_all();
+        self.strip_all_fibers();
     }
 
     /// Handles a fiber from whose stack the thread has returned.
@@ -322,8 +322,8 @@ impl Worker {
     }
 
     fn put_away(&self, fiber: *const Fiber) {
-        self.fibers.local.set_live(self.fibers.local.live() - 1);
-        self.fibers.local.keep_idle(fiber);
+        self.fibers.local.live.set(self.fibers.local.live.get() - 1);
+        self.keep_idle_fiber(fiber);
         let limits = self.limits();
         let was_full = limits.leave();
         if let Some(registry) = self.registry() {

@@ -77,7 +77,7 @@ impl Fiber {
         let mut is_long = false;
         loop {
             home.collect_ready_fibers(true);
-            if home.fibers.local.unready(self) {
+            if home.fibers.local.ready.remove(self) {
                 return;
             }
             if deadline != NEVER && self.clock().tick() >= deadline && self.waiter.select_itself(Selected::TimedOut) {
@@ -134,7 +134,7 @@ unsafe impl Suspend for Fiber {
         #[cfg(shuttle)]
         crate::sys::sync::hint::spin_loop();
         self.card.set(State::Ready);
-        self.home().fibers.local.make_last(self);
+        self.home().fibers.local.ready.push_last(self);
         self.prepare_switch()
     }
 

@@ -60,7 +60,7 @@ impl PendingSwitch {
 /// beginning and two words. Its stack is alive, and nothing else has continued from there.
 #[inline(always)]
 pub(crate) unsafe fn switch(here: &Cell<StackPointer>, there: StackPointer, word: usize) -> usize {
-    let told;
+    let received;
     // SAFETY: the caller guarantees that `there` is a saved side or a beginning on a live stack, from which nothing
     // else has continued. All registers are saved here or declared clobbered, except the stack pointer, which is
     // restored when the other side switches back. Three words below the stack pointer are written, which the compiler
@@ -80,7 +80,7 @@ pub(crate) unsafe fn switch(here: &Cell<StackPointer>, there: StackPointer, word
             "pop rbx",
             inout("rdi") here.as_ptr() => _,
             inout("rsi") there => _,
-            inout("rdx") word => told,
+            inout("rdx") word => received,
             out("r12") _,
             out("r13") _,
             out("r14") _,
@@ -88,5 +88,5 @@ pub(crate) unsafe fn switch(here: &Cell<StackPointer>, there: StackPointer, word
             clobber_abi("C"),
         );
     }
-    told
+    received
 }

@@ -5,28 +5,17 @@
 //! the end to the handle decides which is the last (see `wait::latch`), so a block has no count. A fork of `Cx::join`
 //! is a job too, as the `Offer` that it was published as; its address is marked.
 
-use crate::{
-    fiber::{
-        fiber::Fiber,
-        task_alloc::{self, Store},
-    },
-    fork::offer::Offer,
-    pool::worker::Worker,
-};
-use std::{
-    alloc::{Layout, alloc, dealloc, handle_alloc_error},
-    marker::PhantomData,
-    ptr::NonNull,
-    sync::Arc,
-};
+use crate::fork::offer::Offer;
+use std::{marker::PhantomData, ptr::NonNull, sync::Arc};
 
 /// Returns the name of a block.
 type NameOf = unsafe fn(NonNull<Header>) -> Option<Arc<str>>;
 
 /// The operations on a block.
 pub(crate) struct Vtable {
-    /// Runs the job on a fiber, drops the fiber's locals, and gives up the share of the queue. Does not unwind.
-    pub(crate) run: unsafe fn(NonNull<Header>, &Fiber),
+    /// Runs the job on the current fiber, drops the fiber's locals, and gives up the share of the queue. Does not
+    /// unwind.
+    pub(crate) run: unsafe fn(NonNull<Header>),
     /// Returns the name of the block; `None` for the many blocks without a name.
     pub(crate) name: Option<NameOf>,
     /// Moves the result to the `Option` that the pointer points to.
@@ -95,17 +84,19 @@ impl Job {
         (address.addr() & OFFER != 0).then(|| address.map_addr(|address| address & !OFFER).cast_const().cast())
     }
 
+    /// Runs the job on the current fiber. `clear_locals` drops the fiber's locals.
+    ///
     /// # Safety
-    /// It has not been run, and is not run again.
+    /// It has not been run, and is not run again. The thread is on the stack of a fiber, which is not pinned.
     #[inline]
-    pub(crate) unsafe fn run(self, fiber: &Fiber) {
+    pub(crate) unsafe fn run(self, clear_locals: impl FnOnce()) {
         match self.as_offer() {
             // SAFETY: the caller guarantees that the job has not been run. The caller of `new` keeps the block alive
-            // until then.
-            None => unsafe { (self.address.as_ref().vtable.run)(self.address, fiber) },
+            // until then. The stack is that of a fiber, as the caller guarantees.
+            None => unsafe { (self.address.as_ref().vtable.run)(self.address) },
             // SAFETY: `offer` made the pointer from an `Arc`. The caller runs the job once, so the `Arc` is taken back
             // once.
-            Some(offer) => unsafe { Arc::from_raw(offer) }.run(|| fiber.clear_locals()),
+            Some(offer) => unsafe { Arc::from_raw(offer) }.run(clear_locals),
         }
     }
 
@@ -143,56 +134,6 @@ impl Name for Arc<str> {
     fn get(&self) -> Option<Arc<str>> {
         Some(Self::clone(self))
     }
-}
-
-/// Allocates a block: in a page of this worker, if the thread is one and the block is small, else on the heap. Passes
-/// the choice to `make`.
-#[inline]
-pub(crate) fn allocate<B>(make: impl FnOnce(Place) -> B) -> NonNull<B> {
-    let layout = Layout::new::<B>();
-    let here = Worker::current();
-    // Threads outside of a pool share their worker entry.
-    let place = if task_alloc::suits(layout) && here.registry().is_some() { Place::Page } else { Place::Heap };
-    // SAFETY: the layout has a size, since a block has a head, and the block is written before it is read. This thread
-    // holds the worker entry, so it is the owner of the store.
-    unsafe {
-        let address = match place {
-            Place::Page => Store::take(here.fibers.local.open_store(), layout),
-            Place::Heap => Some(alloc(layout)),
-        };
-        let Some(block) = address.and_then(|address| NonNull::new(address.cast::<B>())) else {
-            handle_alloc_error(layout)
-        };
-        block.write(make(place));
-        block
-    }
-}
-
-/// Drops a block and frees it, even if the drop panics.
-///
-/// # Safety
-/// It comes from [`allocate`], from this place, and no other thread uses it any more.
-#[inline]
-pub(crate) unsafe fn release<B>(block: NonNull<B>, place: Place) {
-    struct Free<B>(NonNull<B>, Place);
-
-    impl<B> Drop for Free<B> {
-        fn drop(&mut self) {
-            let block = self.0.as_ptr().cast();
-            // SAFETY: the block is from `allocate`, and its content has been dropped. This thread holds the worker
-            // entry, so the store is its own; a worker entry outside of every pool has none.
-            unsafe {
-                match self.1 {
-                    Place::Page => Store::free(Worker::current().fibers.local.store(), block),
-                    Place::Heap => dealloc(block, Layout::new::<B>()),
-                }
-            }
-        }
-    }
-
-    let free = Free(block, place);
-    // SAFETY: the block is from `allocate`, and the caller guarantees that no other thread uses it.
-    unsafe { free.0.drop_in_place() };
 }
 
 impl Name for &'static str {

@@ -19,10 +19,10 @@ use loom::thread;
 
 struct Event {
     root: CancelScope,
-    slot: Latch,
+    latch: Latch,
     value: Cell<u32>,
     /// The waiter accesses this. Once the waiter has given up, the notifier does.
-    mine: Cell<u32>,
+    memory: Cell<u32>,
     marks: [AtomicBool; 2],
 }
 
@@ -35,21 +35,21 @@ impl Event {
     fn new() -> Arc<Self> {
         Arc::new(Self {
             root: CancelScope::root(std::ptr::null()),
-            slot: Latch::new(),
+            latch: Latch::new(),
             value: Cell::new(0),
-            mine: Cell::new(0),
+            memory: Cell::new(0),
             marks: [AtomicBool::new(false), AtomicBool::new(false)],
         })
     }
 
-    fn happen(&self) {
+    fn notify(&self) {
         self.value.set(7);
-        self.slot.notify();
+        self.latch.notify();
     }
 
     fn mark(&self, which: usize) {
         self.marks[which].store(true, Ordering::Relaxed);
-        self.slot.notify();
+        self.latch.notify();
     }
 
     fn is_marked(&self) -> bool {
@@ -64,13 +64,13 @@ fn spawn(event: &Arc<Event>, act: impl Fn(&Event) + Send + 'static) -> thread::J
 
 #[test]
 fn models_latch_hands_value_over() {
-    explore("slot, notify against a wait", None, || {
+    explore("latch, notify against a wait", None, || {
         let event = Event::new();
-        let other = spawn(&event, Event::happen);
+        let other = spawn(&event, Event::notify);
         Thread::new().shielded(|cx| {
             // As in a join: what has happened is known from the latch alone.
-            while !event.slot.is_notified() {
-                cx.wait_shielded(&LatchWait::new(&event.slot), reason());
+            while !event.latch.is_notified() {
+                cx.wait_shielded(&LatchWait::new(&event.latch), reason());
             }
         });
         assert_eq!(event.value.get(), 7);
@@ -81,10 +81,10 @@ fn models_latch_hands_value_over() {
 /// A wait that the latch refuses has seen the event.
 #[test]
 fn models_latch_refuses_wait_for_past_event() {
-    explore("slot, refusal", None, || {
+    explore("latch, refusal", None, || {
         let event = Event::new();
-        let other = spawn(&event, Event::happen);
-        let outcome = Thread::new().shielded(|cx| cx.wait(&LatchWait::new(&event.slot), NEVER, reason()));
+        let other = spawn(&event, Event::notify);
+        let outcome = Thread::new().shielded(|cx| cx.wait(&LatchWait::new(&event.latch), NEVER, reason()));
         assert_eq!((outcome, event.value.get()), (Selected::Ready(0), 7));
         other.join().unwrap();
     });
@@ -93,18 +93,18 @@ fn models_latch_refuses_wait_for_past_event() {
 /// A wait is cancelled while the latch is set. The next wait uses the same latch, with the same entry.
 #[test]
 fn models_latch_wait_is_cancelled_during_set() {
-    explore("slot, a cancelled wait and the next", Some(3), || {
+    explore("latch, a cancelled wait and the next", Some(3), || {
         let event = Event::new();
-        let others = [spawn(&event, |event| event.root.cancel()), spawn(&event, Event::happen)];
+        let others = [spawn(&event, |event| event.root.cancel()), spawn(&event, Event::notify)];
         let owner = Thread::new();
         // SAFETY: the root and the owner live longer.
         let scope = unsafe { CancelScope::below(&event.root, owner.waiter(), false) };
         let cx = owner.cx(&scope);
-        let waitable = LatchWait::new(&event.slot);
+        let waitable = LatchWait::new(&event.latch);
         if cx.wait(&waitable, NEVER, reason()) == Selected::Ready(0) {
-            assert!(event.slot.is_notified(), "ready, and nothing has happened");
+            assert!(event.latch.is_notified(), "ready, and nothing has happened");
         }
-        while !event.slot.is_notified() {
+        while !event.latch.is_notified() {
             cx.wait_shielded(&waitable, reason());
         }
         assert_eq!(event.value.get(), 7);
@@ -117,12 +117,12 @@ fn models_latch_wait_is_cancelled_during_set() {
 /// A deadline passes while the latch is set.
 #[test]
 fn models_latch_deadline_passes_during_set() {
-    explore("slot, a deadline", None, || {
+    explore("latch, a deadline", None, || {
         let event = Event::new();
-        let other = spawn(&event, Event::happen);
+        let other = spawn(&event, Event::notify);
         Thread::new().shielded(|cx| {
-            let waitable = LatchWait::new(&event.slot);
-            while !event.slot.is_notified() {
+            let waitable = LatchWait::new(&event.latch);
+            while !event.latch.is_notified() {
                 if cx.wait(&waitable, 1, reason()) == Selected::TimedOut {
                     cx.wait_shielded(&waitable, reason());
                 }
@@ -136,16 +136,16 @@ fn models_latch_deadline_passes_during_set() {
 /// Like a future that a fiber polls: it waits for two events, each of which sets the latch.
 #[test]
 fn models_latch_two_notifiers_and_reset() {
-    explore("slot, two notifiers and a reset", Some(2), || {
+    explore("latch, two notifiers and a reset", Some(2), || {
         let event = Event::new();
         let others = [0, 1].map(|which| spawn(&event, move |event| event.mark(which)));
         Thread::new().shielded(|cx| {
             loop {
-                event.slot.reset();
+                event.latch.reset();
                 if event.is_marked() {
                     break;
                 }
-                cx.wait(&LatchWait::new(&event.slot), NEVER, reason());
+                cx.wait(&LatchWait::new(&event.latch), NEVER, reason());
             }
         });
         for other in others {
@@ -158,21 +158,21 @@ fn models_latch_two_notifiers_and_reset() {
 /// of the two then owns the memory.
 #[test]
 fn models_latch_is_set_or_abandoned() {
-    explore("slot, told or given up", None, || {
+    explore("latch, set or given up", None, || {
         let event = Event::new();
-        // In place of freeing it: loom sees if anything of the other's comes after.
+        // Stands for freeing the memory: loom reports an access of the other thread that comes later.
         let other = spawn(&event, |event| {
             event.value.set(event.value.get() + 1);
-            if !event.slot.set() {
-                event.mine.set(event.mine.get() + 1);
+            if !event.latch.set() {
+                event.memory.set(event.memory.get() + 1);
             }
         });
-        event.mine.set(1);
-        if !event.slot.give_up() {
+        event.memory.set(1);
+        if !event.latch.give_up() {
             assert_eq!(event.value.get(), 1);
-            event.mine.set(event.mine.get() + 1);
+            event.memory.set(event.memory.get() + 1);
         }
         other.join().unwrap();
-        assert_eq!(event.mine.get(), 2, "one of the two was the second");
+        assert_eq!(event.memory.get(), 2, "one of the two was the second");
     });
 }

@@ -8,8 +8,9 @@ use crate::{
     pool::{
         Pool,
         hazard::Hazard,
+        panic_handler::PanicHandler,
         registry::Registry,
-        threads::{self, PanicHandler, ThreadConfig},
+        threads::{self, ThreadConfig},
     },
     sys::{
         asymmetric_fence::{self, Fence},
@@ -115,13 +116,14 @@ impl Builder {
     /// ```
     /// use std::{sync::mpsc, time::Duration};
     ///
-    /// let (tell, told) = mpsc::channel();
-    /// let pool = anabranch::Pool::builder().threads(1).on_hazard(move |hazard| _ = tell.send(hazard.kind())).build()?;
+    /// let (sender, receiver) = mpsc::channel();
+    /// let on_hazard = move |hazard: &anabranch::Hazard| _ = sender.send(hazard.kind());
+    /// let pool = anabranch::Pool::builder().threads(1).on_hazard(on_hazard).build()?;
     /// pool.run(|cx| {
     ///     let fiber = pool.spawn(|_| anabranch::run(|cx| cx.sleep(Duration::from_millis(1))));
     ///     fiber.join(cx).unwrap().unwrap();
     /// });
-    /// assert_eq!(told.recv(), Ok(anabranch::HazardKind::RunOnFiber));
+    /// assert_eq!(receiver.recv(), Ok(anabranch::HazardKind::RunOnFiber));
     /// # Ok::<(), anabranch::BuildError>(())
     /// ```
     pub fn on_hazard(mut self, handler: impl Fn(&Hazard) + Send + Sync + 'static) -> Self {
@@ -278,7 +280,7 @@ impl Builder {
         // On a system without threads the caller is the only one, whatever number was requested.
         let (own, mut running) = (if thread::CAN_START { threads } else { 0 }, 0);
         while running < own {
-            match pool.registry.pool_threads.start(pool.registry.worker(running), Some(started.clone())) {
+            match pool.registry.start_thread(pool.registry.worker(running), Some(started.clone())) {
                 Ok(()) => running += 1,
                 Err(error) if makes_do => {
                     pool.registry.make_do_with(running, error);

@@ -1,12 +1,13 @@
 //! The main loop of the pool's own threads: work while there is some, search for a while, sleep.
 
 use crate::{
-    fiber::{blocked_detector::BlockedDetector, scheduler::StealPolicy},
+    fiber::steal_policy::StealPolicy,
     pool::{
+        heartbeat::{Finding, Heartbeat},
         registry::Registry,
         sleep::{Assigned, Idle},
         stats::Phase,
-        sysmon::{self, Sysmon},
+        steal_backoff::StealBackoff,
         worker::{Work, Worker},
     },
     sys::{
@@ -16,55 +17,14 @@ use crate::{
         thread,
     },
 };
-use std::{collections::HashMap, time::Duration};
-
-/// How often the heartbeat worker looks for work.
-const INTERVAL: Duration = Duration::from_micros(100);
-
-/// The interval when every core is busy: the heartbeat worker then shares a core with working threads.
-const BUSY_INTERVAL: Duration = Duration::from_micros(400);
-
-/// The interval when all slots are taken. Then only a thread that blocks in a foreign call changes the state without a
-/// wake-up.
-const FULL_INTERVAL: Duration = Duration::from_millis(1);
-
-/// The longest interval of a heartbeat worker that sees nothing new, and the longest one when all slots are taken.
-/// Between two looks only a thread that blocks goes unnoticed, because forks, spawns and new roots wake the heartbeat
-/// worker. Shorter under shuttle, where a thread that sleeps for long may sleep for ever.
-const LONGEST_INTERVAL: Duration = Duration::from_millis(if cfg!(shuttle) { 4 } else { 25 });
-const LONGEST_FULL_INTERVAL: Duration = Duration::from_millis(4);
-
-/// From this interval on, the heartbeat worker registers to be woken by new work.
-const DOZE: Duration = Duration::from_millis(1);
-
-/// The longest time for which a worker without work searches before it releases its slot. It is about as long as the
-/// gaps between the parallel parts of a program that is parallel throughout.
-const SEARCH: Duration = Duration::from_micros(100);
-
-/// After this many checks that have shown nothing new, the heartbeat worker tidies up.
-const CALM: u32 = 3;
-
-/// The shortest time for which a worker searches. If a timer of its own fibers ends the search, it searches no longer.
-const NAP: Duration = Duration::from_micros(2);
+use std::time::Duration;
 
 /// The number of looks at the shelves between two looks at the clock.
-const LOOKS_BETWEEN: usize = 8;
+const SEARCHES_PER_CLOCK_READ: usize = 8;
 
 /// The number of looks at the clock between two yields, some 2 us. The thread that will publish work may just have been
 /// woken on the same core.
 const ROUNDS_BETWEEN_YIELDS: u32 = 4;
-
-/// A stolen piece shorter than this was not worth it: the owner would have run it in the time that the theft took.
-const WORTH_WHILE: Duration = Duration::from_micros(10);
-
-/// The shortest and the longest time that a thread waits before its next request, if it got short pieces.
-const REQUEST_DELAYS: (Duration, Duration) = (Duration::from_micros(10), Duration::from_micros(160));
-
-/// The time after which a fiber that waits for a slot begins without one.
-const STARVING: Duration = Duration::from_millis(10);
-
-/// The time after the last root at which the heartbeat worker goes to sleep.
-const QUIET: Duration = Duration::from_millis(10);
 
 impl Registry {
     /// Runs a thread of the pool until the pool closes. A spare begins as the heartbeat worker, the others like a
@@ -123,10 +83,10 @@ impl Registry {
     /// Between two looks at the clock it only reads the shelves and queues, which disturbs no other thread. A request
     /// makes its victims publish, so it is made with backoff.
     fn search(&self, me: &Worker, backoff: &mut StealBackoff, now: &mut Instant) -> Option<Work> {
-        let (mut start, mut has_looked, mut rounds) = (*now, false, 0u32);
+        let (mut start, mut has_searched, mut rounds) = (*now, false, 0u32);
         // If no other thread works, one look is enough, because no thread can publish anything.
         let is_alone = self.count_active(2) < 2;
-        let looks = if is_alone { 1 } else { LOOKS_BETWEEN };
+        let searches = if is_alone { 1 } else { SEARCHES_PER_CLOCK_READ };
         let search_time = if is_alone { Duration::ZERO } else { backoff.search_time(me) };
         loop {
             // Most broadcasts are short, and a thread that waits for one makes sure that there is a heartbeat worker.
@@ -153,15 +113,15 @@ impl Registry {
                 return self.find(me, StealPolicy::All);
             }
             // If the machine has fewer cores than the pool has threads, a search keeps other threads from working.
-            let is_in_the_way = self.is_crowded() || has_looked && self.count_active(self.cores + 1) > self.cores;
+            let is_in_the_way = self.is_crowded() || has_searched && self.count_active(self.cores + 1) > self.cores;
             // A search looks at least once, however short it is.
-            if is_in_the_way || has_looked && (is_alone || *now - start > search_time) {
+            if is_in_the_way || has_searched && (is_alone || *now - start > search_time) {
                 backoff.note_search(false);
                 return None;
             }
             let may_request = backoff.may_request(*now);
             let policy = if may_request { StealPolicy::Aged(self.micros_at(*now)) } else { StealPolicy::Nothing };
-            for _ in 0..looks {
+            for _ in 0..searches {
                 if let Some(work) = self.find(me, policy) {
                     backoff.note_search(true);
                     return Some(work);
@@ -173,7 +133,7 @@ impl Registry {
                 hint::spin_loop();
             }
             *now = Instant::now();
-            has_looked = true;
+            has_searched = true;
             rounds += 1;
             if rounds.is_multiple_of(ROUNDS_BETWEEN_YIELDS) {
                 thread::yield_now();
@@ -254,7 +214,7 @@ impl Registry {
 
     /// Parks the heartbeat worker until its next check.
     fn park_for_interval(&self, me: &Worker, heartbeat: &mut Heartbeat) {
-        if heartbeat.calm == CALM {
+        if heartbeat.is_time_to_tidy_up() {
             self.trim_entries();
         }
         if !heartbeat.dozes {
@@ -268,7 +228,7 @@ impl Registry {
             self.park_idle(me, Some(heartbeat.interval));
         }
         if self.sleep.was_woken_early() {
-            heartbeat.calm = 0;
+            heartbeat.note_news();
         }
     }
 
@@ -327,7 +287,7 @@ impl Registry {
     /// Adds a spare as the heartbeat worker, when no worker sleeps. The holder of the role calls this. If there is no
     /// spare, the role falls vacant, and waiting threads search by themselves at intervals.
     fn assign_role_to_spare(&self) {
-        if self.pool_threads.add_spare(self) {
+        if self.add_spare() {
             return;
         }
         self.resign_role();
@@ -340,195 +300,5 @@ impl Registry {
             Ok(sleeper) => self.wake(Some(sleeper)),
             Err(waiting) => waiting.into_iter().for_each(|waiting| self.worker(waiting).parker.unpark()),
         }
-    }
-}
-
-/// When a searching thread may request work, or take fibers that a worker has just spawned.
-///
-/// A request publishes even tiny pieces, and the owner pays for the publication and for the wait. So a thread whose
-/// last piece was short backs off, longer each time. A thread whose last piece was long enough requests at once.
-///
-/// A search that finds nothing makes the next one shorter. Otherwise a thread with little to do would spend most of its
-/// time on searches.
-struct StealBackoff {
-    delay: Duration,
-    not_before: Option<Instant>,
-    /// The longest time of the next search.
-    search: Duration,
-}
-
-impl StealBackoff {
-    fn new() -> Self {
-        Self { delay: Duration::ZERO, not_before: None, search: SEARCH }
-    }
-
-    /// Returns how long the next search may take.
-    fn search_time(&self, me: &Worker) -> Duration {
-        if me.time_to_next_fiber().is_some_and(|time| time < self.search) { NAP } else { self.search }
-    }
-
-    fn note_search(&mut self, has_found: bool) {
-        self.search = if has_found { (self.search * 2).min(SEARCH) } else { (self.search / 2).max(NAP) };
-    }
-
-    fn note(&mut self, took: Duration) {
-        let (least, most) = REQUEST_DELAYS;
-        self.delay = if took < WORTH_WHILE { (self.delay * 2).clamp(least, most) } else { Duration::ZERO };
-        self.not_before = None;
-    }
-
-    fn may_request(&mut self, now: Instant) -> bool {
-        if self.delay.is_zero() {
-            return true;
-        }
-        let may = now >= *self.not_before.get_or_insert(now + self.delay);
-        if may {
-            self.not_before = Some(now + self.delay);
-        }
-        may
-    }
-}
-
-/// The result of a look of the heartbeat worker.
-enum Finding {
-    /// There is work, and a slot to run it.
-    Work,
-    Nothing,
-    /// There is no slot, and fibers have waited for one for too long.
-    Starved,
-    /// There is no work, and there has been no root for a while.
-    Quiet,
-}
-
-/// The state that the heartbeat worker keeps from one look to the next.
-struct Heartbeat {
-    roots: u64,
-    steps: u64,
-    active: Instant,
-    sysmon: Sysmon,
-    detector: BlockedDetector,
-    starving: Starving,
-    /// The number of looks in a row that have shown nothing new.
-    calm: u32,
-    /// The time until the next look.
-    interval: Duration,
-    /// Whether new work wakes it.
-    dozes: bool,
-}
-
-impl Heartbeat {
-    fn new(registry: &Registry) -> Self {
-        Self {
-            roots: registry.count_roots(),
-            steps: registry.count_steps(),
-            active: Instant::now(),
-            sysmon: Sysmon::default(),
-            detector: BlockedDetector::default(),
-            starving: Starving::default(),
-            calm: 0,
-            interval: INTERVAL,
-            dozes: false,
-        }
-    }
-
-    fn check(&mut self, registry: &Registry, me: &Worker) -> Finding {
-        registry.note_heartbeat(me);
-        let (roots, steps) = (registry.count_roots(), registry.count_steps());
-        // Fibers that were spawned from outside count as work even while no thread works.
-        let is_waiting = registry.has_published_work();
-        let is_busy = is_waiting || registry.is_root_open();
-        let has_new_roots = roots != self.roots;
-        if is_busy || has_new_roots || steps != self.steps {
-            self.active = Instant::now();
-        }
-        (self.roots, self.steps) = (roots, steps);
-        if is_waiting || has_new_roots {
-            self.calm = 0;
-        }
-        if !is_busy {
-            // All new work wakes the heartbeat worker from here on, except for resumed fibers.
-            self.set_interval(if has_new_roots { INTERVAL } else { DOZE }, LONGEST_INTERVAL);
-            return if self.active.elapsed() >= QUIET { Finding::Quiet } else { Finding::Nothing };
-        }
-        self.detector.check(registry.workers());
-        if !registry.has_free_slot() {
-            let found = self.sysmon.check(registry.workers());
-            if found.has_lent {
-                registry.slots_lent.add(1);
-            }
-            if found.has_lent || found.is_unsure {
-                self.calm = 0;
-            }
-            if !registry.has_free_slot() {
-                self.set_interval(FULL_INTERVAL, LONGEST_FULL_INTERVAL);
-                // Without a slot a wake-up does not help.
-                self.dozes = false;
-                return if self.starving.check(registry.workers()) { Finding::Starved } else { Finding::Nothing };
-            }
-        }
-        self.starving.forget();
-        // If every core is busy, another thread only takes turns with the working ones. That pays for work that has
-        // been waiting, and not for work that lasts less than an interval.
-        let is_waiting = is_waiting || registry.has_published_work();
-        let has_core = registry.count_active(registry.cores) < registry.cores;
-        let sees_work = is_waiting || registry.sees_work();
-        if sees_work {
-            self.calm = 0;
-        }
-        self.set_interval(if has_core { INTERVAL } else { BUSY_INTERVAL }, LONGEST_INTERVAL);
-        if is_waiting || has_core && sees_work { Finding::Work } else { Finding::Nothing }
-    }
-
-    /// Sets the interval after a look: twice the last one if the look has shown nothing new.
-    fn set_interval(&mut self, first: Duration, longest: Duration) {
-        self.interval = first.saturating_mul(1 << self.calm.min(16)).min(longest);
-        self.calm = self.calm.saturating_add(1);
-        self.dozes = self.interval >= DOZE;
-    }
-}
-
-/// Finds fibers that no thread begins. Forks and tasks cannot starve, because the threads that made them run them when
-/// they wait. But a fiber without a slot would wait for as long as guests compute.
-///
-/// A queue whose worker still runs fibers does not starve, however long it is, because the worker will begin all of
-/// them. A worker that computes counts as busy only for its own CPU time, not while the system runs other programs.
-#[derive(Default)]
-struct Starving(HashMap<usize, Still>);
-
-/// The time since which a worker has not begun a fiber, nor switched to another.
-struct Still {
-    steps: u64,
-    since: Instant,
-    clock: Option<u64>,
-}
-
-impl Starving {
-    fn forget(&mut self) {
-        self.0.clear();
-    }
-
-    /// Returns whether fibers have waited for a slot for too long.
-    fn check<'a>(&mut self, workers: impl Iterator<Item = &'a Worker>) -> bool {
-        let mut is_starving = false;
-        for worker in workers {
-            if !worker.has_jobs() {
-                self.0.remove(&worker.index);
-                continue;
-            }
-            let steps = worker.counters.steps();
-            let is_at_work = worker.is_own && worker.status.is_active();
-            let clock = if is_at_work && !cfg!(shuttle) { sysmon::cpu_clock(worker.thread()) } else { None };
-            let still = self.0.entry(worker.index).or_insert(Still { steps, since: Instant::now(), clock });
-            // If there is a clock now and was none before, or the reverse, the worker has begun or ended its work.
-            if still.steps != steps || still.clock.is_some() != clock.is_some() {
-                *still = Still { steps, since: Instant::now(), clock };
-            }
-            let has_run = match (still.clock, clock) {
-                (Some(before), Some(now)) => Duration::from_nanos(now.saturating_sub(before)),
-                _ => still.since.elapsed(),
-            };
-            is_starving |= has_run >= STARVING;
-        }
-        is_starving
     }
 }

@@ -11,13 +11,19 @@ mod builder;
 #[cfg(not(loom))]
 mod default_pool;
 #[cfg(not(loom))]
+mod guest;
+#[cfg(not(loom))]
 pub(crate) mod handle;
 #[cfg(not(loom))]
 pub(crate) mod hazard;
 #[cfg(not(loom))]
+mod heartbeat;
+#[cfg(not(loom))]
 pub(crate) mod join_wait;
 #[cfg(not(loom))]
 mod main_loop;
+#[cfg(not(loom))]
+pub(crate) mod panic_handler;
 #[cfg(not(loom))]
 pub(crate) mod registry;
 pub(crate) mod sleep;
@@ -27,7 +33,11 @@ pub(crate) mod status;
 #[cfg(not(loom))]
 mod steal;
 #[cfg(not(loom))]
+mod steal_backoff;
+#[cfg(not(loom))]
 pub(crate) mod sysmon;
+#[cfg(not(loom))]
+mod thread_main;
 #[cfg(not(loom))]
 pub(crate) mod threads;
 #[cfg(not(loom))]

@@ -1,5 +1,4 @@
-//! The state that the threads of a pool share: their worker entries, which of them sleep, and how a thread from outside
-//! enters.
+//! The state that the threads of a pool share: their worker entries, and which of them sleep.
 
 use crate::{
     fiber::{limits::Limits, shutdown::Closing, task::Job},
@@ -14,23 +13,20 @@ use crate::{
         asymmetric_fence::Fence,
         clock::Instant,
         sync::{AtomicUsize, Mutex, Ordering, lock},
-        thread::{self, thread_local},
+        thread,
     },
     time::{Clock, Subscription},
-    wait::current_stack::Pinned,
 };
 use std::{
-    cell::Cell,
-    io, ptr,
+    io,
     sync::{Arc, Weak},
 };
 
-/// How many vacant worker entries of guests stay on the list, for the next guests.
-const KEPT_ENTRIES: usize = if cfg!(shuttle) { 0 } else { 16 };
-
 /// See the [module](self).
 pub(crate) struct Registry {
-    entries: WorkerList<Worker>,
+    /// Each thread of the pool has a reference.
+    this: Weak<Self>,
+    pub(super) entries: WorkerList<Worker>,
     /// Worker entries are added one at a time.
     adding: Mutex<()>,
     /// Set once more, by `make_do_with`, before any other thread has the pool.
@@ -56,11 +52,6 @@ pub(crate) struct Registry {
     heartbeat: AtomicUsize,
 }
 
-thread_local! {
-    /// The worker entry that this thread had as a guest last, as a hint: the pool's address, and the index.
-    static LAST_ENTRY: Cell<(*const Registry, usize)> = const { Cell::new((ptr::null(), 0)) };
-}
-
 impl Registry {
     pub(crate) fn new(threads: usize, fence: Fence, config: ThreadConfig, clock: Clock, limits: Limits) -> Arc<Self> {
         Arc::new_cyclic(|registry: &Weak<Self>| {
@@ -69,6 +60,7 @@ impl Registry {
                 entries.add(|index| Worker::new(registry.as_ptr(), index, true, fence));
             }
             Self {
+                this: registry.clone(),
                 entries,
                 adding: Mutex::new(()),
                 threads: AtomicUsize::new(threads),
@@ -77,7 +69,7 @@ impl Registry {
                 sleep: Sleep::new(fence),
                 closing: Closing::new(fence),
                 fence,
-                pool_threads: Threads::new(config, registry.clone()),
+                pool_threads: Threads::new(config),
                 slots_lent: Counter::new(),
                 _woken_by_the_clock: clock.subscribe(Arc::new({
                     let registry = registry.clone();
@@ -93,6 +85,11 @@ impl Registry {
                 heartbeat: AtomicUsize::new(0),
             }
         })
+    }
+
+    /// Returns another reference to the registry.
+    pub(crate) fn shared(&self) -> Arc<Self> {
+        self.this.upgrade().expect("the caller has a reference")
     }
 
     /// Returns how many threads work at a time.
@@ -271,84 +268,6 @@ impl Registry {
         self.workers().fold(0, |sum, worker| sum.wrapping_add(worker.counters.steps()))
     }
 
-    /// Runs `root` on the calling thread as a member of this pool: directly if the thread belongs to it already, as a
-    /// guest otherwise.
-    #[inline]
-    pub(crate) fn enter<R>(&self, root: impl FnOnce() -> R) -> R {
-        let current = Worker::current();
-        if current.is_of(self) {
-            return root();
-        }
-        // The thread may be away for long: what it has forked in its own pool is for the others to take.
-        if current.registry().is_some() {
-            current.publish_all();
-        }
-        let _guest = Guest::enter(self);
-        root()
-    }
-
-    /// Takes a worker entry for a guest, the one it had last if possible. The caller holds it.
-    #[inline]
-    fn take_entry(&self) -> &Worker {
-        let (registry, index) = LAST_ENTRY.get();
-        // The pool may be another one at the same address: the index is a hint, and the worker entry has to be won all
-        // the same.
-        if ptr::eq(registry, self)
-            && let Some(worker) = self.entries.get(index)
-            && !worker.is_own
-            && worker.status.occupy()
-        {
-            return worker;
-        }
-        self.find_entry()
-    }
-
-    #[cold]
-    fn find_entry(&self) -> &Worker {
-        let vacant = self.entries.all().find(|worker| !worker.is_own && worker.status.occupy());
-        let worker = vacant.unwrap_or_else(|| {
-            loop {
-                let worker = self.add_entry(false);
-                if worker.status.occupy() {
-                    break worker;
-                }
-            }
-        });
-        LAST_ENTRY.set((self, worker.index));
-        worker
-    }
-
-    /// Lists a worker entry that the caller has just taken.
-    #[inline]
-    fn list_again(&self, worker: &Worker) {
-        if worker.is_unlisted.get() != 0 {
-            self.list_slow(worker);
-        }
-    }
-
-    #[cold]
-    fn list_slow(&self, worker: &Worker) {
-        worker.is_unlisted.set(0);
-        self.entries.list(worker.index);
-    }
-
-    /// Takes the vacant worker entries of guests off the list, but for a few.
-    pub(crate) fn trim_entries(&self) {
-        let is_vacant = |worker: &&Worker| !worker.is_own && !worker.status.is_occupied();
-        for worker in self.workers().filter(is_vacant).skip(KEPT_ENTRIES) {
-            if !worker.status.occupy() {
-                continue;
-            }
-            // Held, but without a slot.
-            worker.status.wait();
-            if !worker.has_work() && worker.inbox.is_empty() {
-                worker.is_unlisted.set(1);
-                self.entries.unlist(worker.index);
-            }
-            worker.status.vacate();
-        }
-    }
-
     pub(crate) fn stats(&self) -> Stats {
         let mut stats = Stats {
             workers: Vec::with_capacity(self.threads()),
@@ -368,41 +287,5 @@ impl Registry {
             }
         }
         stats
-    }
-}
-
-/// A thread from outside that runs a root of its own.
-struct Guest<'a> {
-    worker: &'a Worker,
-    outer: *const Worker,
-    /// A fiber of another pool does not leave its stack meanwhile: those that would run here are not of this worker
-    /// entry.
-    _pinned: Pinned,
-}
-
-impl<'a> Guest<'a> {
-    #[inline]
-    fn enter(registry: &'a Registry) -> Self {
-        let worker = registry.take_entry();
-        registry.list_again(worker);
-        worker.note_thread();
-        worker.roots.add(1);
-        registry.call_heartbeat();
-        registry.wake_heartbeat();
-        worker.stack.forget_demand();
-        // SAFETY: the worker entry was vacant, and this thread holds it now. The registry, which the caller keeps
-        // alive, owns the worker entry, and `drop` puts the thread back on its outer worker entry.
-        let outer = unsafe { Worker::occupy(worker) };
-        Self { worker, outer, _pinned: Pinned::new() }
-    }
-}
-
-impl Drop for Guest<'_> {
-    #[inline]
-    fn drop(&mut self) {
-        // SAFETY: this is the worker entry that the thread had before. The call that put the thread there is further
-        // down the stack, and keeps the worker entry alive.
-        unsafe { Worker::occupy(self.outer) };
-        self.worker.status.vacate();
     }
 }

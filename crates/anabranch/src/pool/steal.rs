@@ -2,8 +2,8 @@
 //! it waits for.
 
 use crate::{
-    fiber::{scheduler::StealPolicy, task::Job},
-    fork::frame::Lineage,
+    fiber::{steal_policy::StealPolicy, task::Job},
+    fork::{frame::Lineage, shelf::Theft},
     pool::{
         registry::Registry,
         worker::{Work, Worker},
@@ -16,7 +16,39 @@ use std::ptr;
 const MAX_HOPS: usize = 16;
 
 /// The number of looks after a request: long enough for a worker that forks every few nanoseconds.
-const LOOKS_AFTER_REQUEST: usize = if cfg!(shuttle) { 2 } else { 20 };
+const CHECKS_AFTER_REQUEST: usize = if cfg!(shuttle) { 2 } else { 20 };
+
+/// Thieves call these functions of their victim.
+impl Worker {
+    /// Takes work from this worker for `thief`: a published fork, or else a task, or else fibers.
+    pub(crate) fn steal(&self, thief: &Worker, policy: StealPolicy) -> Option<Work> {
+        self.steal_piece(thief).or_else(|| {
+            let job = self.steal_job(thief, policy)?;
+            thief.counters.stolen.add(1);
+            Some(Work::Fibers(Some(job)))
+        })
+    }
+
+    /// Takes work from this worker for `thief`, but no fibers. See [`steal`](Self::steal).
+    pub(crate) fn steal_piece(&self, thief: &Worker) -> Option<Work> {
+        let work = match self.stack.shelf.take(thief.theft()) {
+            Some(claim) => Work::Frame(claim),
+            None => Work::Task(self.tasks.take_oldest()?),
+        };
+        thief.counters.stolen.add(1);
+        Some(work)
+    }
+
+    /// Takes a published fork at `from` or above for `thief`, if it descends from `ancestor`.
+    pub(crate) fn steal_descendant(&self, from: usize, ancestor: *const Lineage, thief: &Worker) -> Option<Work> {
+        self.stack.shelf.take_descendant(from, ancestor, thief.theft()).map(Work::Frame)
+    }
+
+    /// Returns the record of a theft by this worker, which begins now.
+    fn theft(&self) -> Theft {
+        Theft { thief: self.index, base: self.stack.shelf.open() }
+    }
+}
 
 impl Registry {
     /// Takes work from any worker.
@@ -87,7 +119,7 @@ impl Registry {
         if !has_requested {
             return false;
         }
-        let is_answered = (0..LOOKS_AFTER_REQUEST).any(|_| {
+        let is_answered = (0..CHECKS_AFTER_REQUEST).any(|_| {
             hint::spin_loop();
             self.has_published_work()
         });

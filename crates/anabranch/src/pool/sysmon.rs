@@ -157,13 +157,13 @@ mod tests {
 
     #[test]
     fn blocked_and_running_threads_are_distinguished() {
-        let (tell, told) = mpsc::channel();
+        let (sender, receiver) = mpsc::channel();
         let (wake, woken) = mpsc::channel::<()>();
         let blocked = thread::spawn(move || {
-            tell.send(crate::sys::thread::number_of_current()).unwrap();
+            sender.send(crate::sys::thread::number_of_current()).unwrap();
             let _ = woken.recv();
         });
-        let id = told.recv().unwrap();
+        let id = receiver.recv().unwrap();
         // The thread may also be asleep for a moment on its way there.
         loop {
             let before = cpu_clock(id).unwrap();

@@ -1,4 +1,4 @@
-//! The pool's own threads: start them, add spare threads, join them.
+//! The pool's own threads: their configuration and handlers, their number, and their handles.
 //!
 //! A thread that waits or is blocked releases its slot, and another thread takes it. If no worker sleeps, the pool
 //! starts a spare thread: an ordinary worker beyond the number of slots. Spare threads sleep until they are needed, and
@@ -12,55 +12,21 @@
 use crate::{
     pool::{
         hazard::{self, Hazard, HazardKind},
-        registry::Registry,
-        worker::Worker,
+        panic_handler::PanicHandler,
     },
     sys::{
         diagnostics,
-        sync::{AtomicBool, AtomicU64, Mutex, Ordering, lock, mpsc},
+        sync::{AtomicBool, AtomicU64, Mutex, Ordering, lock},
         thread::{self, JoinHandle},
         unwind::catch_unwind,
     },
     wait::current_stack::apart,
 };
-use std::{
-    any::Any,
-    io,
-    ops::Range,
-    panic::AssertUnwindSafe,
-    sync::{Arc, Weak},
-};
+use std::{any::Any, io, ops::Range, panic::AssertUnwindSafe};
 
 pub(crate) type Handler = Box<dyn Fn(usize) + Send + Sync>;
 pub(crate) type HazardHandler = Box<dyn Fn(&Hazard) + Send + Sync>;
 pub(crate) type Namer = Box<dyn Fn(usize) -> String + Send + Sync>;
-
-/// The handler for panics that reach no caller. It may outlive its pool, in a handle that was never joined.
-#[derive(Clone, Default)]
-pub(crate) struct PanicHandler(Option<Arc<PanicFunction>>);
-
-type PanicFunction = dyn Fn(Box<dyn Any + Send>) + Send + Sync;
-
-impl PanicHandler {
-    pub(crate) fn new(handler: impl Fn(Box<dyn Any + Send>) + Send + Sync + 'static) -> Self {
-        Self(Some(Arc::new(handler)))
-    }
-
-    /// Passes a panic to the handler, or drops it if there is none. Does not unwind.
-    pub(crate) fn report(&self, panic: Box<dyn Any + Send>) {
-        let mut outcome = catch_unwind(AssertUnwindSafe(|| match &self.0 {
-            Some(handler) => handler(panic),
-            None => drop(panic),
-        }));
-        // A panic of the handler is dropped. Its payload may panic when it is dropped, with a payload that does the
-        // same. The rest of such a chain is leaked.
-        for _ in 0..8 {
-            let Err(panic) = outcome else { return };
-            outcome = catch_unwind(AssertUnwindSafe(|| drop(panic)));
-        }
-        std::mem::forget(outcome);
-    }
-}
 
 /// The configuration of the threads of a pool.
 #[derive(Default)]
@@ -80,8 +46,6 @@ pub(crate) struct ThreadConfig {
 pub(crate) struct Threads {
     config: ThreadConfig,
     threads: Mutex<Vec<JoinHandle<()>>>,
-    /// Each thread has a reference to the registry that it serves.
-    registry: Weak<Registry>,
     spares: AtomicU64,
     refused: AtomicU64,
     has_complained: AtomicBool,
@@ -93,11 +57,10 @@ pub(crate) struct Threads {
 }
 
 impl Threads {
-    pub(crate) fn new(config: ThreadConfig, registry: Weak<Registry>) -> Self {
+    pub(crate) fn new(config: ThreadConfig) -> Self {
         Self {
             config,
             threads: Mutex::new(Vec::new()),
-            registry,
             spares: AtomicU64::new(0),
             refused: AtomicU64::new(0),
             has_complained: AtomicBool::new(false),
@@ -130,18 +93,15 @@ impl Threads {
         self.refused.load(Ordering::Relaxed)
     }
 
-    /// Starts the thread of a worker entry. The thread sends whether its start handler returned.
-    pub(crate) fn start(&self, worker: &Worker, started: Option<mpsc::Sender<bool>>) -> io::Result<()> {
-        let registry = self.registry.upgrade().expect("the registry owns its crew");
-        let index = worker.index;
-        let number = self.number(worker, &registry);
-        let mut builder = thread::Builder::new().name(self.name(number, started.is_none()));
+    /// Starts a thread that runs `body`. Users see its `number`.
+    pub(crate) fn spawn(&self, number: usize, is_spare: bool, body: impl FnOnce() + Send + 'static) -> io::Result<()> {
+        let mut builder = thread::Builder::new().name(self.name(number, is_spare));
         if let Some(bytes) = self.config.stack_size {
             builder = builder.stack_size(bytes);
         }
         // The thread is in the list before any thread searches the list for it.
         let mut threads = lock(&self.threads);
-        threads.push(builder.spawn(move || registry.pool_threads.run(&registry, index, number, started))?);
+        threads.push(builder.spawn(body)?);
         Ok(())
     }
 
@@ -163,35 +123,21 @@ impl Threads {
         }
     }
 
-    /// Returns the number of the thread that users see: guests are not counted.
-    fn number(&self, worker: &Worker, registry: &Registry) -> usize {
-        registry.workers().filter(|other| other.is_own && other.index < worker.index).count()
-    }
-
-    /// Runs a thread of the pool from start to end.
-    fn run(&self, registry: &Arc<Registry>, index: usize, number: usize, started: Option<mpsc::Sender<bool>>) {
-        let me = registry.worker(index);
-        // SAFETY: only the thread that was started for it holds one of the pool's own worker entries. This is that
-        // thread, and it keeps the registry alive.
-        let outside = unsafe { Worker::occupy(me) };
-        me.note_thread();
+    /// Binds the calling thread to its core, if the pool binds threads.
+    pub(crate) fn pin_current(&self, number: usize) {
         if !self.config.cores.is_empty() {
             pin(self.config.cores[number % self.config.cores.len()]);
         }
-        let is_ready = self.call(self.config.on_start.as_ref(), number);
-        let is_spare = started.is_none();
-        if let Some(started) = started {
-            // The builder may have stopped listening after another thread failed; then the pool is closing.
-            let _ = started.send(is_ready);
-        }
-        registry.work(me, is_spare);
-        // SAFETY: the worker entry outside of every pool is a static.
-        unsafe { Worker::occupy(outside) };
-        // The handler runs outside of the pool: no thread would run what it spawns on the worker entry, or take what it
-        // forks.
-        if is_ready {
-            self.call(self.config.on_exit.as_ref(), number);
-        }
+    }
+
+    /// Calls the start handler on its thread. Returns whether the handler returned.
+    pub(crate) fn call_on_start(&self, number: usize) -> bool {
+        self.call(self.config.on_start.as_ref(), number)
+    }
+
+    /// Calls the exit handler on its thread.
+    pub(crate) fn call_on_exit(&self, number: usize) {
+        self.call(self.config.on_exit.as_ref(), number);
     }
 
     /// Calls a handler. Returns whether the handler returned.
@@ -218,7 +164,7 @@ impl Threads {
 
     /// Reports a hazard. Does not unwind, because callers are in the middle of a wait. The handler must not begin such
     /// a wait again.
-    pub(crate) fn tell(&self, hazard: &Hazard) {
+    pub(crate) fn report_hazard(&self, hazard: &Hazard) {
         debug_assert!(hazard.others > 0 || hazard.kind == HazardKind::RunOnFiber);
         match &self.config.on_hazard {
             Some(handler) => {
@@ -236,31 +182,32 @@ impl Threads {
         &self.config.on_panic
     }
 
-    /// Adds a thread beyond the number of slots, which starts as the heartbeat worker. A closing pool adds one too,
-    /// because its fibers may need one to end. Returns `false` if the limit is reached or the system refuses.
-    pub(crate) fn add_spare(&self, registry: &Registry) -> bool {
-        // The thread that adds a spare is the heartbeat worker, and there is only one. So no other thread increments
-        // the count.
-        let error = if self.spares() < self.config.max_spares {
-            let index = lock(&self.unused).pop().unwrap_or_else(|| registry.add_entry(true).index);
-            self.spares.fetch_add(1, Ordering::Relaxed);
-            match self.start(registry.worker(index), None) {
-                Ok(()) => return true,
-                Err(error) => {
-                    self.spares.fetch_sub(1, Ordering::Relaxed);
-                    lock(&self.unused).push(index);
-                    Some(error)
-                }
-            }
-        } else {
-            None
-        };
-        // A spare is requested before it is needed, so a refusal is reported only when threads are blocked.
-        if registry.workers().any(|worker| worker.status.is_lent()) {
-            self.refused.fetch_add(1, Ordering::Relaxed);
-            self.complain(error);
+    /// Adds a thread beyond the number of slots. `start` starts it, for a worker entry without a thread or for a new
+    /// one. Returns the error of the system, or none if the limit is reached.
+    ///
+    /// Only the heartbeat worker calls this.
+    pub(crate) fn add_spare(
+        &self,
+        new_entry: impl FnOnce() -> usize,
+        start: impl FnOnce(usize) -> io::Result<()>,
+    ) -> Result<(), Option<io::Error>> {
+        // There is only one heartbeat worker, so no other thread increments the count.
+        if self.spares() >= self.config.max_spares {
+            return Err(None);
         }
-        false
+        let index = lock(&self.unused).pop().unwrap_or_else(new_entry);
+        self.spares.fetch_add(1, Ordering::Relaxed);
+        start(index).map_err(|error| {
+            self.spares.fetch_sub(1, Ordering::Relaxed);
+            lock(&self.unused).push(index);
+            Some(error)
+        })
+    }
+
+    /// Records that a spare thread was missing.
+    pub(crate) fn note_refusal(&self, error: Option<io::Error>) {
+        self.refused.fetch_add(1, Ordering::Relaxed);
+        self.complain(error);
     }
 
     /// Reports a failure to add a thread, once. There is no caller to return an error to, and a program that hangs for

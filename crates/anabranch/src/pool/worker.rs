@@ -3,13 +3,12 @@
 
 use crate::{
     fiber::{
-        scheduler::{Fibers, StealPolicy},
-        status::FiberStatus,
-        task::Job,
+        fiber::Fiber, kick::Kick, limits::Limits, own_store::OwnStore, ready::Inbox, ready_queue::ReadyQueue,
+        run_queue::RunQueue, stack::pool::StackPool, status::FiberStatus, task::Job,
     },
     fork::{
         frame::{Frame, Lineage, Running},
-        shelf::{Claim, Theft},
+        shelf::Claim,
         stack::ForkStack,
         task::{Task, Tasks},
     },
@@ -23,11 +22,14 @@ use crate::{
         parker::Parker,
         sync::{AtomicBool, AtomicU64, Mutex, Ordering, lock},
         thread::{self, thread_local},
+        unwind::AbortOnUnwind,
     },
+    time::timers::Timers,
     wait::current_stack::Pinned,
 };
+use crossbeam_utils::CachePadded;
 use std::{
-    cell::Cell,
+    cell::{Cell, RefCell},
     ptr::{self, NonNull},
 };
 
@@ -41,6 +43,43 @@ pub(crate) enum Work {
     /// Fibers that can continue, or one that is to begin.
     Fibers(Option<Job>),
 }
+
+/// The state of a worker for its fibers. See `fiber::scheduler`.
+pub(crate) struct Fibers {
+    /// Fibers that have not started. On cache lines of its own, as are `inbox` and `local`: searching threads read the
+    /// rest of a worker all the time.
+    pub(crate) jobs: CachePadded<RunQueue<Job>>,
+    /// Fibers that other threads have woken.
+    pub(crate) inbox: CachePadded<Inbox<Fiber>>,
+    /// Kicks from other threads. They are rare, so this has no cache line of its own.
+    pub(crate) kicks: Inbox<Kick>,
+    /// The state that only the worker's thread accesses.
+    pub(crate) local: CachePadded<Local>,
+    pub(crate) blocks: Blocks,
+    pub(crate) ticks: Cell<u32>,
+    pub(crate) rounds: Cell<u32>,
+}
+
+/// The state of a worker's fibers that only the worker's thread accesses.
+pub(crate) struct Local {
+    pub(crate) ready: ReadyQueue<Fiber>,
+    /// The number of fibers that have begun and not ended.
+    pub(crate) live: Cell<usize>,
+    pub(crate) timers: RefCell<Timers<*const Fiber>>,
+    pub(crate) stacks: RefCell<Option<StackPool>>,
+    /// The store for the blocks of fibers that are spawned here.
+    pub(crate) store: OwnStore,
+    /// The blocks that have a stack and no function to run, and the blocks without a stack.
+    pub(crate) idle: RefCell<Vec<*const Fiber>>,
+    pub(crate) bare: RefCell<Vec<*const Fiber>>,
+}
+
+/// All blocks of a worker. They do not move.
+#[expect(clippy::vec_box, reason = "a block must not move when the list grows")]
+pub(crate) struct Blocks(Mutex<Vec<Box<Fiber>>>);
+
+// SAFETY: a lock guards the list. The blocks are in boxes, and a `Fiber` is `Sync`.
+unsafe impl Sync for Blocks {}
 
 /// See the [module](self).
 pub(crate) struct Worker {
@@ -113,6 +152,44 @@ thread_local! {
     static CURRENT: Cell<*const Worker> = const { Cell::new(&raw const NOBODY) };
     /// The result of `thread::number_of_current`, once it has been called.
     static THREAD: Cell<u32> = const { Cell::new(0) };
+}
+
+impl Fibers {
+    const fn new(fence: Fence) -> Self {
+        Self {
+            jobs: CachePadded::new(RunQueue::new(fence)),
+            inbox: CachePadded::new(Inbox::new()),
+            kicks: Inbox::new(),
+            local: CachePadded::new(Local {
+                ready: ReadyQueue::new(),
+                live: Cell::new(0),
+                timers: RefCell::new(Timers::new()),
+                stacks: RefCell::new(None),
+                store: OwnStore::new(),
+                idle: RefCell::new(Vec::new()),
+                bare: RefCell::new(Vec::new()),
+            }),
+            blocks: Blocks(Mutex::new(Vec::new())),
+            ticks: Cell::new(0),
+            rounds: Cell::new(0),
+        }
+    }
+}
+
+impl Blocks {
+    /// Adds a block without a stack.
+    pub(crate) fn add(&self, home: *const Worker) -> *const Fiber {
+        let mut blocks = lock(&self.0);
+        blocks.push(Box::new(Fiber::new(home)));
+        let fiber = &**blocks.last().expect("just pushed");
+        fiber.bind_to_own_stack();
+        fiber
+    }
+
+    /// Calls `look` for each block while the list is locked.
+    pub(crate) fn for_each(&self, mut look: impl FnMut(&Fiber)) {
+        lock(&self.0).iter().for_each(|fiber| look(fiber));
+    }
 }
 
 impl Worker {
@@ -294,37 +371,6 @@ impl Worker {
         self.stack.end(&record);
     }
 
-    // ---- thieves ----
-
-    /// Takes work from this worker for `thief`: a published fork, or else a task.
-    pub(crate) fn steal(&self, thief: &Worker, policy: StealPolicy) -> Option<Work> {
-        self.steal_piece(thief).or_else(|| {
-            let job = self.steal_job(thief, policy)?;
-            thief.counters.stolen.add(1);
-            Some(Work::Fibers(Some(job)))
-        })
-    }
-
-    /// Takes work from this worker for `thief`, without its fibers; see [`steal`](Self::steal).
-    pub(crate) fn steal_piece(&self, thief: &Worker) -> Option<Work> {
-        let work = match self.stack.shelf.take(thief.theft()) {
-            Some(claim) => Work::Frame(claim),
-            None => Work::Task(self.tasks.take_oldest()?),
-        };
-        thief.counters.stolen.add(1);
-        Some(work)
-    }
-
-    /// Takes a published fork at `from` or above for `thief`, if it descends from `ancestor`.
-    pub(crate) fn steal_descendant(&self, from: usize, ancestor: *const Lineage, thief: &Worker) -> Option<Work> {
-        self.stack.shelf.take_descendant(from, ancestor, thief.theft()).map(Work::Frame)
-    }
-
-    /// What this worker takes now is noted by.
-    fn theft(&self) -> Theft {
-        Theft { thief: self.index, base: self.stack.shelf.open() }
-    }
-
     /// Returns whether a thread works here, and has since the heartbeat worker last called this.
     pub(crate) fn is_worth_requesting(&self) -> bool {
         let roots = self.roots.get();
@@ -339,14 +385,13 @@ impl Worker {
     pub(crate) fn has_work(&self) -> bool {
         !self.tasks.is_empty() || self.stack.shelf.has_available() || self.has_jobs()
     }
-}
 
-/// Aborts if stolen work unwinds. Such work catches its own panics, and other work may wait on this stack, so it must
-/// not unwind.
-pub(crate) struct AbortOnUnwind;
+    /// Returns whether this worker has fibers to start, and the limits allow one.
+    pub(crate) fn has_jobs(&self) -> bool {
+        !self.fibers.jobs.is_empty() && self.limits().has_room()
+    }
 
-impl Drop for AbortOnUnwind {
-    fn drop(&mut self) {
-        std::process::abort();
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.registry().expect("fibers run on the workers of a pool").limits
     }
 }

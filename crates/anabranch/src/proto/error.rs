@@ -1,11 +1,13 @@
 //! The errors of the steps of a conversation. If the endpoint can still be used, the error holds it. A failed send also
 //! returns its message.
+//!
+//! Each has the name of the error of the same operation of a channel, after `Endpoint`.
 
 use crate::channel::{self, Closed};
 use std::{error::Error, fmt};
 
 /// The error of a receive.
-pub enum RecvError<E> {
+pub enum EndpointRecvError<E> {
     /// The other side is gone.
     Closed,
     /// The scope was cancelled, or its deadline has passed. Holds the unchanged endpoint.
@@ -13,7 +15,7 @@ pub enum RecvError<E> {
 }
 
 /// The error of a receive with a time limit.
-pub enum RecvTimeoutError<E> {
+pub enum EndpointRecvTimeoutError<E> {
     /// The other side is gone.
     Closed,
     /// The scope was cancelled, or its deadline has passed. Holds the unchanged endpoint.
@@ -23,7 +25,7 @@ pub enum RecvTimeoutError<E> {
 }
 
 /// The error of a receive without waiting.
-pub enum TryRecvError<E> {
+pub enum EndpointTryRecvError<E> {
     /// The other side is gone.
     Closed,
     /// The other side has not sent a message yet. Holds the unchanged endpoint.
@@ -31,7 +33,7 @@ pub enum TryRecvError<E> {
 }
 
 /// The error of a send that may wait for room.
-pub enum SendError<E, M> {
+pub enum EndpointSendError<E, M> {
     /// The other side is gone.
     Closed,
     /// The scope was cancelled, or its deadline has passed. Holds the unchanged endpoint and the message.
@@ -39,7 +41,7 @@ pub enum SendError<E, M> {
 }
 
 /// The error of a send that may wait for room, with a time limit.
-pub enum SendTimeoutError<E, M> {
+pub enum EndpointSendTimeoutError<E, M> {
     /// The other side is gone.
     Closed,
     /// The scope was cancelled, or its deadline has passed. Holds the unchanged endpoint and the message.
@@ -49,14 +51,14 @@ pub enum SendTimeoutError<E, M> {
 }
 
 /// The error of a send without waiting.
-pub enum TrySendError<E, M> {
+pub enum EndpointTrySendError<E, M> {
     /// The other side is gone.
     Closed,
     /// There is no room now. Holds the unchanged endpoint and the message.
     Full(E, M),
 }
 
-impl<E> RecvError<E> {
+impl<E> EndpointRecvError<E> {
     /// Returns the endpoint, unless the other side is gone.
     pub fn into_endpoint(self) -> Option<E> {
         match self {
@@ -66,7 +68,7 @@ impl<E> RecvError<E> {
     }
 }
 
-impl<E> RecvTimeoutError<E> {
+impl<E> EndpointRecvTimeoutError<E> {
     /// Returns the endpoint, unless the other side is gone.
     pub fn into_endpoint(self) -> Option<E> {
         match self {
@@ -76,7 +78,7 @@ impl<E> RecvTimeoutError<E> {
     }
 }
 
-impl<E> TryRecvError<E> {
+impl<E> EndpointTryRecvError<E> {
     /// Returns the endpoint, unless the other side is gone.
     pub fn into_endpoint(self) -> Option<E> {
         match self {
@@ -120,58 +122,58 @@ macro_rules! errors {
 const CANCELLED: &str = "cancelled while waiting for the other side of the conversation";
 
 errors! {
-    RecvError<E> { Cancelled(..) => CANCELLED, }
-    RecvTimeoutError<E> {
+    EndpointRecvError<E> { Cancelled(..) => CANCELLED, }
+    EndpointRecvTimeoutError<E> {
         Cancelled(..) => CANCELLED,
         TimedOut(..) => "the other side of the conversation has not answered in time",
     }
-    TryRecvError<E> { Empty(..) => "the other side of the conversation has not sent a message yet", }
-    SendError<E, M> { Cancelled(..) => CANCELLED, }
-    SendTimeoutError<E, M> {
+    EndpointTryRecvError<E> { Empty(..) => "the other side of the conversation has not sent a message yet", }
+    EndpointSendError<E, M> { Cancelled(..) => CANCELLED, }
+    EndpointSendTimeoutError<E, M> {
         Cancelled(..) => CANCELLED,
         TimedOut(..) => "no room for a message in time: the other side of the conversation has not received enough",
     }
-    TrySendError<E, M> { Full(..) => "no room for a message: the other side of the conversation has not received enough", }
+    EndpointTrySendError<E, M> { Full(..) => "no room for a message: the other side of the conversation has not received enough", }
 }
 
 /// The conversion drops the endpoint.
-impl<E> From<RecvError<E>> for channel::RecvError {
-    fn from(error: RecvError<E>) -> Self {
+impl<E> From<EndpointRecvError<E>> for channel::RecvError {
+    fn from(error: EndpointRecvError<E>) -> Self {
         match error {
-            RecvError::Closed => Self::Closed,
-            RecvError::Cancelled(_) => Self::Cancelled,
+            EndpointRecvError::Closed => Self::Closed,
+            EndpointRecvError::Cancelled(_) => Self::Cancelled,
         }
     }
 }
 
 /// The conversion drops the endpoint.
-impl<E> From<RecvTimeoutError<E>> for channel::RecvTimeoutError {
-    fn from(error: RecvTimeoutError<E>) -> Self {
+impl<E> From<EndpointRecvTimeoutError<E>> for channel::RecvTimeoutError {
+    fn from(error: EndpointRecvTimeoutError<E>) -> Self {
         match error {
-            RecvTimeoutError::Closed => Self::Closed,
-            RecvTimeoutError::Cancelled(_) => Self::Cancelled,
-            RecvTimeoutError::TimedOut(_) => Self::TimedOut,
+            EndpointRecvTimeoutError::Closed => Self::Closed,
+            EndpointRecvTimeoutError::Cancelled(_) => Self::Cancelled,
+            EndpointRecvTimeoutError::TimedOut(_) => Self::TimedOut,
         }
     }
 }
 
 /// The conversion drops the endpoint and the message.
-impl<E, M> From<SendError<E, M>> for channel::RecvError {
-    fn from(error: SendError<E, M>) -> Self {
+impl<E, M> From<EndpointSendError<E, M>> for channel::RecvError {
+    fn from(error: EndpointSendError<E, M>) -> Self {
         match error {
-            SendError::Closed => Self::Closed,
-            SendError::Cancelled(..) => Self::Cancelled,
+            EndpointSendError::Closed => Self::Closed,
+            EndpointSendError::Cancelled(..) => Self::Cancelled,
         }
     }
 }
 
 /// The conversion drops the endpoint and the message.
-impl<E, M> From<SendTimeoutError<E, M>> for channel::RecvTimeoutError {
-    fn from(error: SendTimeoutError<E, M>) -> Self {
+impl<E, M> From<EndpointSendTimeoutError<E, M>> for channel::RecvTimeoutError {
+    fn from(error: EndpointSendTimeoutError<E, M>) -> Self {
         match error {
-            SendTimeoutError::Closed => Self::Closed,
-            SendTimeoutError::Cancelled(..) => Self::Cancelled,
-            SendTimeoutError::TimedOut(..) => Self::TimedOut,
+            EndpointSendTimeoutError::Closed => Self::Closed,
+            EndpointSendTimeoutError::Cancelled(..) => Self::Cancelled,
+            EndpointSendTimeoutError::TimedOut(..) => Self::TimedOut,
         }
     }
 }

@@ -72,12 +72,15 @@ pub use self::service::{spawn_service, spawn_service_in};
 pub use {
     self::{
         done::{Done, Protocol},
-        error::{RecvError, RecvTimeoutError, SendError, SendTimeoutError, TryRecvError, TrySendError},
+        error::{
+            EndpointRecvError, EndpointRecvTimeoutError, EndpointSendError, EndpointSendTimeoutError,
+            EndpointTryRecvError, EndpointTrySendError,
+        },
     },
     crate::proto::{
         duplex::Endpoint,
         receiving::{ReceiveEndpoint, Receiving},
-        sending::Room,
+        sending::Writable,
     },
 };
 
@@ -90,7 +93,7 @@ pub mod __private {
     pub use crate::proto::{
         duplex::{At, Duplex, Endpoint, Link, send, send_last},
         receiving::{is_ready, ready_async, recv, recv_async, recv_deadline, recv_timeout, try_recv},
-        sending::{not_sent, room, room_async, room_deadline, room_timeout},
+        sending::{not_sent, wait_writable, wait_writable_async, wait_writable_deadline, wait_writable_timeout},
     };
 
     /// Creates the two ends of a bounded conversation.

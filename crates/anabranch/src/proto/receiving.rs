@@ -8,7 +8,7 @@ use crate::{
     },
     proto::{
         duplex::{At, Endpoint, Link, Transport},
-        error::{RecvError, RecvTimeoutError, TryRecvError},
+        error::{EndpointRecvError, EndpointRecvTimeoutError, EndpointTryRecvError},
     },
     time::NEVER,
     wait::{WaitError, suspend::WaitReason, waitable::Waitable, waiter::Waiter},
@@ -65,16 +65,16 @@ fn try_receive<E: ReceiveEndpoint>(end: &mut E) -> Option<Result<E::Received, Cl
 /// just written in parts, and stall.
 #[inline]
 #[track_caller]
-pub fn recv<E: ReceiveEndpoint>(mut end: E, cx: &Cx<'_>) -> Result<E::Received, RecvError<E>> {
+pub fn recv<E: ReceiveEndpoint>(mut end: E, cx: &Cx<'_>) -> Result<E::Received, EndpointRecvError<E>> {
     if cx.checkpoint().is_err() {
-        return Err(RecvError::Cancelled(end));
+        return Err(EndpointRecvError::Cancelled(end));
     }
     loop {
         if let Some(received) = try_receive(&mut end) {
             return Ok(received?);
         }
         if more(end.end().link(), cx, NEVER, WaitReason::new(E::NAME)).is_err() {
-            return Err(RecvError::Cancelled(end));
+            return Err(EndpointRecvError::Cancelled(end));
         }
     }
 }
@@ -91,7 +91,7 @@ pub fn recv_deadline<E: ReceiveEndpoint>(
     end: E,
     cx: &Cx<'_>,
     instant: Instant,
-) -> Result<E::Received, RecvTimeoutError<E>> {
+) -> Result<E::Received, EndpointRecvTimeoutError<E>> {
     recv_to(end, cx, cx.owner.clock().tick_at(instant), WaitReason::new(E::NAME))
 }
 
@@ -101,7 +101,7 @@ pub fn recv_timeout<E: ReceiveEndpoint>(
     end: E,
     cx: &Cx<'_>,
     timeout: Duration,
-) -> Result<E::Received, RecvTimeoutError<E>> {
+) -> Result<E::Received, EndpointRecvTimeoutError<E>> {
     recv_to(end, cx, cx.after(timeout), WaitReason::new(E::NAME))
 }
 
@@ -110,9 +110,9 @@ fn recv_to<E: ReceiveEndpoint>(
     cx: &Cx<'_>,
     deadline: u64,
     reason: WaitReason,
-) -> Result<E::Received, RecvTimeoutError<E>> {
+) -> Result<E::Received, EndpointRecvTimeoutError<E>> {
     if cx.checkpoint().is_err() {
-        return Err(RecvTimeoutError::Cancelled(end));
+        return Err(EndpointRecvTimeoutError::Cancelled(end));
     }
     loop {
         if let Some(received) = try_receive(&mut end) {
@@ -120,18 +120,18 @@ fn recv_to<E: ReceiveEndpoint>(
         }
         match more(end.end().link(), cx, deadline, reason) {
             Ok(()) => {}
-            Err(WaitError::Cancelled) => return Err(RecvTimeoutError::Cancelled(end)),
-            Err(WaitError::TimedOut) => return Err(RecvTimeoutError::TimedOut(end)),
+            Err(WaitError::Cancelled) => return Err(EndpointRecvTimeoutError::Cancelled(end)),
+            Err(WaitError::TimedOut) => return Err(EndpointRecvTimeoutError::TimedOut(end)),
         }
     }
 }
 
 /// Receives the next message if it was sent. Does not wait.
 #[inline]
-pub fn try_recv<E: ReceiveEndpoint>(mut end: E) -> Result<E::Received, TryRecvError<E>> {
+pub fn try_recv<E: ReceiveEndpoint>(mut end: E) -> Result<E::Received, EndpointTryRecvError<E>> {
     match try_receive(&mut end) {
         Some(received) => Ok(received?),
-        None => Err(TryRecvError::Empty(end)),
+        None => Err(EndpointTryRecvError::Empty(end)),
     }
 }
 

@@ -8,7 +8,7 @@ use crate::{
     },
     proto::{
         duplex::{At, Duplex},
-        error::SendTimeoutError,
+        error::EndpointSendTimeoutError,
     },
     time::NEVER,
     wait::{Cancelled, WaitError, suspend::WaitReason, waitable::Waitable, waiter::Waiter},
@@ -21,67 +21,76 @@ use std::{
 /// Waits until there is room for a message, or the other side is gone.
 #[inline]
 #[track_caller]
-pub fn room<M, E>(end: &mut At<Duplex<M>, E>, cx: &Cx<'_>, name: &'static &'static str) -> Result<(), Cancelled> {
+pub fn wait_writable<M, E>(
+    end: &mut At<Duplex<M>, E>,
+    cx: &Cx<'_>,
+    name: &'static &'static str,
+) -> Result<(), Cancelled> {
     cx.checkpoint()?;
     let link = end.link_mut();
-    if link.is_full() { room_slow(link, cx, WaitReason::new(name)) } else { Ok(()) }
+    if link.is_full() { wait_writable_slow(link, cx, WaitReason::new(name)) } else { Ok(()) }
 }
 
 #[inline(never)]
-fn room_slow<M>(link: &mut Duplex<M>, cx: &Cx<'_>, reason: WaitReason) -> Result<(), Cancelled> {
-    wait_again_for(cx, &Room::of(link), NEVER, reason).map_err(|_| Cancelled)
+fn wait_writable_slow<M>(link: &mut Duplex<M>, cx: &Cx<'_>, reason: WaitReason) -> Result<(), Cancelled> {
+    wait_again_for(cx, &Writable::of(link), NEVER, reason).map_err(|_| Cancelled)
 }
 
-/// Like [`room`], with a deadline.
+/// Like [`wait_writable`], with a deadline.
 #[track_caller]
-pub fn room_deadline<M, E>(
+pub fn wait_writable_deadline<M, E>(
     end: &mut At<Duplex<M>, E>,
     cx: &Cx<'_>,
     instant: Instant,
     name: &'static &'static str,
 ) -> Result<(), WaitError> {
-    room_to(end.link_mut(), cx, cx.owner.clock().tick_at(instant), WaitReason::new(name))
+    wait_writable_until(end.link_mut(), cx, cx.owner.clock().tick_at(instant), WaitReason::new(name))
 }
 
-/// Like [`room`], with a timeout.
+/// Like [`wait_writable`], with a timeout.
 #[track_caller]
-pub fn room_timeout<M, E>(
+pub fn wait_writable_timeout<M, E>(
     end: &mut At<Duplex<M>, E>,
     cx: &Cx<'_>,
     timeout: Duration,
     name: &'static &'static str,
 ) -> Result<(), WaitError> {
-    room_to(end.link_mut(), cx, cx.after(timeout), WaitReason::new(name))
+    wait_writable_until(end.link_mut(), cx, cx.after(timeout), WaitReason::new(name))
 }
 
-fn room_to<M>(link: &mut Duplex<M>, cx: &Cx<'_>, deadline: u64, reason: WaitReason) -> Result<(), WaitError> {
+fn wait_writable_until<M>(
+    link: &mut Duplex<M>,
+    cx: &Cx<'_>,
+    deadline: u64,
+    reason: WaitReason,
+) -> Result<(), WaitError> {
     cx.checkpoint()?;
-    wait_for(cx, &Room::of(link), deadline, reason)
+    wait_for(cx, &Writable::of(link), deadline, reason)
 }
 
 /// Makes the error for a message for which there was no room in time.
-pub fn not_sent<E, M>(error: WaitError, end: E, message: M) -> SendTimeoutError<E, M> {
+pub fn not_sent<E, M>(error: WaitError, end: E, message: M) -> EndpointSendTimeoutError<E, M> {
     match error {
-        WaitError::Cancelled => SendTimeoutError::Cancelled(end, message),
-        WaitError::TimedOut => SendTimeoutError::TimedOut(end, message),
+        WaitError::Cancelled => EndpointSendTimeoutError::Cancelled(end, message),
+        WaitError::TimedOut => EndpointSendTimeoutError::TimedOut(end, message),
     }
 }
 
-/// Like [`room`], for async code.
-pub async fn room_async<M, E>(end: &mut At<Duplex<M>, E>) {
-    wait_async_for(Room::new(end)).await;
+/// Like [`wait_writable`], for async code.
+pub async fn wait_writable_async<M, E>(end: &mut At<Duplex<M>, E>) {
+    wait_async_for(Writable::new(end)).await;
 }
 
-/// Room for a message, as an operation. Made by the method `room` of an endpoint whose messages may have to wait for
-/// it.
+/// The wait for room for a message, as an operation. The method `writable` of an endpoint returns it, if a send may
+/// wait.
 ///
-/// It is done when there is room, or when the other side is gone: then a send does not wait.
-pub struct Room<'a, M> {
+/// Completes when there is room, or when the other side is gone. A send then does not wait.
+pub struct Writable<'a, M> {
     link: &'a Duplex<M>,
     wait: StreamWait,
 }
 
-impl<'a, M> Room<'a, M> {
+impl<'a, M> Writable<'a, M> {
     #[doc(hidden)]
     pub fn new<E>(end: &'a mut At<Duplex<M>, E>) -> Self {
         Self::of(end.link_mut())
@@ -92,7 +101,7 @@ impl<'a, M> Room<'a, M> {
     }
 }
 
-impl<M> Attempt for Room<'_, M> {
+impl<M> Attempt for Writable<'_, M> {
     type Output = ();
 
     fn attempt(&self) -> Option<()> {
@@ -101,7 +110,7 @@ impl<M> Attempt for Room<'_, M> {
 }
 
 // SAFETY: `wait` upholds the contract of `Waitable`, and the link is borrowed, so it stays in place.
-unsafe impl<M> Waitable for Room<'_, M> {
+unsafe impl<M> Waitable for Writable<'_, M> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
         // SAFETY: the caller keeps the waiter armed and alive, and this object in place, until `unregister`.
         self.link.producer().is_some_and(|producer| unsafe { self.wait.register_producer(producer, waiter, ticket) })
@@ -115,8 +124,8 @@ unsafe impl<M> Waitable for Room<'_, M> {
     }
 }
 
-impl<M> fmt::Debug for Room<'_, M> {
+impl<M> fmt::Debug for Writable<'_, M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("proto::Room").field("is_full", &self.link.is_full()).finish()
+        f.debug_struct("proto::Writable").field("is_full", &self.link.is_full()).finish()
     }
 }

@@ -16,7 +16,7 @@ use super::rounds::{Rounds, wake_round};
 use crate::{
     cx::{
         Cx,
-        attempt::{Attempt, wait_async_for, wait_long_for, wait_within},
+        attempt::{Attempt, wait_async_for, wait_within, wait_without_deadline},
         limit::timed,
     },
     sys::sync::{AtomicU8, Mutex, Ordering, const_unless_loom, lock},
@@ -120,7 +120,7 @@ impl Event {
         if self.is_set() {
             return Ok(());
         }
-        wait_long_for(cx, &EventWait::new(self), WaitReason::new(&"Event::wait"))
+        wait_without_deadline(cx, &EventWait::new(self), WaitReason::new(&"Event::wait"))
     }
 
     timed! {

@@ -29,7 +29,8 @@
 //! parent anyway, and the parent decides what to do. If a value must stay consistent across a panic, change it in one
 //! step or repair it in a `Drop`.
 
-// `{rounds, raw_mutex, raw_semaphore} <-` the primitives.
+// `{rounds, raw_mutex, acquire_wait, raw_semaphore} <-` the primitives.
+pub(crate) mod acquire_wait;
 mod barrier;
 mod condvar;
 mod event;

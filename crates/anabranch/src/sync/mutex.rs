@@ -4,7 +4,7 @@ use super::raw_mutex::{LockWait, RawMutex};
 use crate::{
     cx::{
         Cx,
-        attempt::{wait_async_for, wait_for, wait_long_for, wait_shielded_for, wait_within},
+        attempt::{wait_async_for, wait_for, wait_shielded_for, wait_within, wait_without_deadline},
         limit::timed,
     },
     sys::sync::const_unless_loom,
@@ -110,7 +110,7 @@ impl<T: ?Sized> Mutex<T> {
 
     #[cold]
     fn lock_slow(&self, cx: &Cx<'_>, reason: WaitReason) -> Result<(), Cancelled> {
-        wait_long_for(cx, &LockWait::new(&self.raw), reason)
+        wait_without_deadline(cx, &LockWait::new(&self.raw), reason)
     }
 
     timed! {

@@ -6,11 +6,11 @@
 //!
 //! Orderings: `is_done` is written with release after the value and read with acquire before it.
 
-use super::raw_semaphore::{AcquireWait, RawSemaphore};
+use super::{acquire_wait::AcquireWait, raw_semaphore::RawSemaphore};
 use crate::{
     cx::{
         Cx,
-        attempt::{wait_async_for, wait_long_for},
+        attempt::{wait_async_for, wait_without_deadline},
     },
     sys::sync::{AtomicBool, Ordering, const_unless_loom},
     wait::{Cancelled, suspend::WaitReason},
@@ -142,7 +142,7 @@ impl<T> OnceCell<T> {
             return Ok(value);
         }
         if !self.permit.try_acquire(1) {
-            wait_long_for(cx, &AcquireWait::new(&self.permit, 1), WaitReason::new(&"OnceCell"))?;
+            wait_without_deadline(cx, &AcquireWait::new(&self.permit, 1), WaitReason::new(&"OnceCell"))?;
         }
         match self.begin() {
             Ok(initialising) => Ok(initialising.finish(init(cx)?)),

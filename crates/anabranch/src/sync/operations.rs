@@ -4,10 +4,10 @@
 //! to the next waiter.
 
 use super::{
+    acquire_wait::AcquireWait,
     event::{Event, EventWait},
     mutex::{Mutex, MutexGuard},
     raw_mutex::LockWait,
-    raw_semaphore::AcquireWait,
     rwlock::{ALL, ONE, RwLock, RwLockReadGuard, RwLockWriteGuard},
     semaphore::{Permit, Semaphore},
 };

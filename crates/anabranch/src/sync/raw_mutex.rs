@@ -1,7 +1,7 @@
 //! The lock in a [`Mutex`](super::Mutex), without the value: a [semaphore](super::raw_semaphore) with a single permit.
 //! An uncontended lock is one CAS. A fiber or thread that finds it locked retries for a moment before it waits.
 
-use super::raw_semaphore::{AcquireWait, RawSemaphore};
+use super::{acquire_wait::AcquireWait, raw_semaphore::RawSemaphore};
 use crate::{
     cx::attempt::Attempt,
     sys::sync::{const_unless_loom, hint},
@@ -9,7 +9,7 @@ use crate::{
 };
 
 /// How many times a fiber or thread retries before it waits, if it finds the lock taken. The pauses double.
-const LOOKS: u32 = if cfg!(loom) { 0 } else { 4 };
+const SPIN_ROUNDS: u32 = if cfg!(loom) { 0 } else { 4 };
 
 /// See the [module](self).
 pub(crate) struct RawMutex(RawSemaphore);
@@ -58,7 +58,7 @@ impl<'a> LockWait<'a> {
 
     /// Spins for a moment in case the lock becomes free. Returns at once if others already wait.
     fn spin(&self) {
-        for round in 0..LOOKS {
+        for round in 0..SPIN_ROUNDS {
             if !self.mutex.is_locked() || self.mutex.0.has_waiters() && !self.wait.was_woken() {
                 return;
             }

@@ -51,18 +51,16 @@
 //! took 15, and tokio's mutex 138 to 167. Uncontended, a lock and an unlock cost as much as parking_lot's.
 
 use crate::{
-    cx::attempt::Attempt,
     sys::{
         clock::Instant,
         sync::{AtomicU64, Mutex, Ordering, const_unless_loom, lock},
     },
     wait::{
         queue::{Entry, Queue, Wakes},
-        waitable::Waitable,
         waiter::Waiter,
     },
 };
-use std::{cell::Cell, time::Duration};
+use std::time::Duration;
 
 const WAITERS: u64 = 1;
 const OPEN: u64 = 2;
@@ -74,7 +72,7 @@ const ONE: u64 = 256;
 pub(crate) const MAX_PERMITS: u64 = u64::MAX / ONE / 4;
 
 /// How long a waiter may be overtaken.
-const PATIENCE: Duration = Duration::from_millis(1);
+pub(super) const PATIENCE: Duration = Duration::from_millis(1);
 
 /// How many releases wait for a woken waiter before they check whether it is late. A clock read in each release would
 /// cost as much as an unlock.
@@ -96,7 +94,7 @@ struct Waiting {
 }
 
 /// The queue's data about one waiter.
-struct Turn {
+pub(super) struct Turn {
     wanted: u64,
     wants_hand_over: bool,
     given: Given,
@@ -104,11 +102,21 @@ struct Turn {
 
 /// What the last wait of a waiter has received.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Given {
+pub(super) enum Given {
     Nothing,
     /// A wake-up: the permits that it wants are part of `promised`.
     WakeUp,
     Permits,
+}
+
+impl Turn {
+    pub(super) fn new(wanted: u64, wants_hand_over: bool) -> Self {
+        Self { wanted, wants_hand_over, given: Given::Nothing }
+    }
+
+    pub(super) fn given(&self) -> Given {
+        self.given
+    }
 }
 
 impl Waiting {
@@ -176,7 +184,7 @@ impl RawSemaphore {
 
     /// Like [`try_acquire`](Self::try_acquire), for a waiter that was woken.
     #[cold]
-    fn try_acquire_woken(&self, permits: u64) -> bool {
+    pub(super) fn try_acquire_woken(&self, permits: u64) -> bool {
         if self.free() < permits {
             return false;
         }
@@ -246,6 +254,74 @@ impl RawSemaphore {
             }
         }
         self.grant(1, 0);
+    }
+
+    /// Puts a waiter into the queue, unless it should try again. A waiter that was woken before comes first, any other
+    /// comes last. Returns whether it is in the queue.
+    ///
+    /// # Safety
+    /// The entry is in no queue. It stays where it is, and the waiter armed and alive, until the entry has left the
+    /// queue, by [`dequeue`](Self::dequeue) or by a selection.
+    pub(super) unsafe fn enqueue(
+        &self,
+        entry: &Entry<Turn>,
+        turn: Turn,
+        was_woken: bool,
+        waiter: *const Waiter,
+        ticket: u32,
+    ) -> bool {
+        let Turn { wanted, wants_hand_over, .. } = turn;
+        let mut waiting = lock(&self.waiting);
+        let promised = waiting.promised;
+        let mut word = self.word.load(Ordering::Relaxed);
+        loop {
+            let is_closed = word & (WAITERS | OPEN) == WAITERS && !was_woken;
+            if !is_closed && word / ONE >= wanted {
+                waiting.promised = promised;
+                return false;
+            }
+            let next = if was_woken {
+                // From here on the waiter is the first in the queue.
+                waiting.promised = promised.saturating_sub(wanted);
+                let is_open = waiting.promised > 0 && !wants_hand_over;
+                (word & !(ONE - 1)) | WAITERS | if is_open { OPEN | (word & OVERTAKEN) } else { 0 }
+            } else {
+                word | WAITERS
+            };
+            match self.word.compare_exchange_weak(word, next, Ordering::Relaxed, Ordering::Relaxed) {
+                Ok(_) => break,
+                Err(found) => word = found,
+            }
+        }
+        // SAFETY: the caller guarantees that the entry is in no queue, that it stays where it is, and that the waiter
+        // stays armed.
+        unsafe {
+            entry.with(|place| *place = turn);
+            if was_woken {
+                waiting.queue.push_front(entry, waiter, ticket);
+            } else {
+                waiting.queue.push_back(entry, waiter, ticket);
+            }
+        }
+        true
+    }
+
+    /// Takes a waiter out of the queue, if it is still there.
+    ///
+    /// # Safety
+    /// [`enqueue`](Self::enqueue) has put the entry into this queue.
+    pub(super) unsafe fn dequeue(&self, entry: &Entry<Turn>) {
+        // SAFETY: the caller guarantees that the entry was put into this queue.
+        let has_left = unsafe { lock(&self.waiting).queue.remove(entry) };
+        if has_left {
+            // It may have been the first waiter, and the others waited behind it.
+            self.grant(0, 0);
+        }
+    }
+
+    /// Passes on the wake-up of a waiter that wanted so many permits and gives up.
+    pub(super) fn pass_on_wake_up(&self, wanted: u64) {
+        self.grant(0, wanted);
     }
 
     /// Gives back that many permits where there are or were waiters, and takes `kept` out of `promised`. Wakes each
@@ -351,145 +427,4 @@ fn with_more(word: u64, permits: u64) -> u64 {
     let next = if permits > MAX_PERMITS { u64::MAX } else { word + permits * ONE };
     assert!(next / ONE <= MAX_PERMITS, "more permits than a semaphore can count");
     next
-}
-
-/// The wait of one fiber or thread for permits.
-pub(crate) struct AcquireWait<'a> {
-    semaphore: &'a RawSemaphore,
-    entry: Entry<Turn>,
-    wanted: u64,
-    given: Cell<Given>,
-    /// When it was first woken and came too late.
-    late_since: Cell<Option<Instant>>,
-}
-
-impl<'a> AcquireWait<'a> {
-    pub(crate) fn new(semaphore: &'a RawSemaphore, permits: u64) -> Self {
-        let turn = Turn { wanted: permits, wants_hand_over: false, given: Given::Nothing };
-        Self {
-            semaphore,
-            entry: Entry::new(turn),
-            wanted: permits,
-            given: Cell::new(Given::Nothing),
-            late_since: Cell::new(None),
-        }
-    }
-
-    /// Returns whether it was woken and has neither acquired nor waited again since.
-    pub(crate) fn was_woken(&self) -> bool {
-        self.given.get() == Given::WakeUp
-    }
-
-    /// Returns whether the next attempt succeeds because permits were handed over.
-    pub(crate) fn has_permits(&self) -> bool {
-        self.given.get() == Given::Permits
-    }
-
-    /// Returns whether it has come too late for too long. Called for a woken waiter.
-    fn has_lost_patience(&self) -> bool {
-        // The model has no clock: there patience ends at once.
-        if cfg!(loom) {
-            return true;
-        }
-        match self.late_since.get() {
-            Some(since) => since.elapsed() > PATIENCE,
-            None => {
-                self.late_since.set(Some(Instant::now()));
-                false
-            }
-        }
-    }
-}
-
-impl Attempt for AcquireWait<'_> {
-    type Output = ();
-
-    fn attempt(&self) -> Option<()> {
-        let is_acquired = match self.given.get() {
-            Given::Nothing => self.semaphore.try_acquire(self.wanted),
-            Given::WakeUp => self.semaphore.try_acquire_woken(self.wanted),
-            Given::Permits => true,
-        };
-        if !is_acquired {
-            return None;
-        }
-        self.given.set(Given::Nothing);
-        self.late_since.set(None);
-        Some(())
-    }
-
-    fn pass_on(&self) {
-        match self.given.replace(Given::Nothing) {
-            Given::Nothing => {}
-            Given::WakeUp => self.semaphore.grant(0, self.wanted),
-            Given::Permits => self.semaphore.release(self.wanted),
-        }
-    }
-}
-
-// SAFETY: an address leaves the queue by `unregister`, or by `select_head`, under the lock of the queue.
-unsafe impl Waitable for AcquireWait<'_> {
-    fn is_lock(&self) -> bool {
-        true
-    }
-
-    unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
-        let was_woken = self.was_woken();
-        let wants_hand_over = was_woken && self.has_lost_patience();
-        let mut waiting = lock(&self.semaphore.waiting);
-        let word = &self.semaphore.word;
-        let promised = waiting.promised;
-        let mut now = word.load(Ordering::Relaxed);
-        loop {
-            let is_closed = now & (WAITERS | OPEN) == WAITERS && !was_woken;
-            if !is_closed && now / ONE >= self.wanted {
-                waiting.promised = promised;
-                return false;
-            }
-            let next = if was_woken {
-                // It is the first in the queue from here on.
-                waiting.promised = promised.saturating_sub(self.wanted);
-                let is_open = waiting.promised > 0 && !wants_hand_over;
-                (now & !(ONE - 1)) | WAITERS | if is_open { OPEN | (now & OVERTAKEN) } else { 0 }
-            } else {
-                now | WAITERS
-            };
-            match word.compare_exchange_weak(now, next, Ordering::Relaxed, Ordering::Relaxed) {
-                Ok(_) => break,
-                Err(found) => now = found,
-            }
-        }
-        self.given.set(Given::Nothing);
-        // SAFETY: the entry belongs to this wait and is in no queue, by the contract of `Waitable`. It stays where it
-        // is, and the waiter armed, until `unregister`.
-        unsafe {
-            self.entry.with(|turn| *turn = Turn { wanted: self.wanted, wants_hand_over, given: Given::Nothing });
-            if was_woken {
-                waiting.queue.push_front(&self.entry, waiter, ticket);
-            } else {
-                waiting.queue.push_back(&self.entry, waiter, ticket);
-            }
-        }
-        true
-    }
-
-    unsafe fn unregister(&self, is_selected: bool) {
-        if is_selected {
-            // SAFETY: the queue selected this wait, so the entry is no longer linked.
-            self.given.set(unsafe { self.entry.with(|turn| turn.given) });
-            return;
-        }
-        // SAFETY: `register` put the entry into this queue.
-        let has_left = unsafe { lock(&self.semaphore.waiting).queue.remove(&self.entry) };
-        if has_left {
-            // It may have been the first waiter, which the others waited behind.
-            self.semaphore.grant(0, 0);
-        }
-    }
-}
-
-impl Drop for AcquireWait<'_> {
-    fn drop(&mut self) {
-        self.pass_on();
-    }
 }

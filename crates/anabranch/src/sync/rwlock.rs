@@ -5,11 +5,11 @@
 //! behind it, so a stream of readers cannot starve a writer, nor can writers starve a reader. Consecutive waiting
 //! readers are woken together.
 
-use super::raw_semaphore::{AcquireWait, RawSemaphore};
+use super::{acquire_wait::AcquireWait, raw_semaphore::RawSemaphore};
 use crate::{
     cx::{
         Cx,
-        attempt::{wait_async_for, wait_long_for, wait_within},
+        attempt::{wait_async_for, wait_within, wait_without_deadline},
         limit::timed,
     },
     sys::sync::const_unless_loom,
@@ -128,7 +128,7 @@ impl<T: ?Sized> RwLock<T> {
 
     #[cold]
     fn acquire_slow(&self, cx: &Cx<'_>, permits: u64, reason: WaitReason) -> Result<(), Cancelled> {
-        wait_long_for(cx, &AcquireWait::new(&self.raw, permits), reason)
+        wait_without_deadline(cx, &AcquireWait::new(&self.raw, permits), reason)
     }
 
     timed! {

@@ -1,10 +1,13 @@
 //! A counting semaphore.
 
-use super::raw_semaphore::{AcquireWait, MAX_PERMITS, RawSemaphore};
+use super::{
+    acquire_wait::AcquireWait,
+    raw_semaphore::{MAX_PERMITS, RawSemaphore},
+};
 use crate::{
     cx::{
         Cx,
-        attempt::{wait_async_for, wait_long_for, wait_within},
+        attempt::{wait_async_for, wait_within, wait_without_deadline},
         limit::timed,
     },
     sys::sync::const_unless_loom,
@@ -118,7 +121,7 @@ impl Semaphore {
 
     #[cold]
     fn acquire_slow(&self, cx: &Cx<'_>, count: usize, reason: WaitReason) -> Result<(), Cancelled> {
-        wait_long_for(cx, &AcquireWait::new(&self.raw, count as u64), reason)
+        wait_without_deadline(cx, &AcquireWait::new(&self.raw, count as u64), reason)
     }
 
     timed! {

@@ -32,7 +32,7 @@ type Kept = *mut *mut u8;
 thread_local! {
     static FIRST: Cell<Kept> = const { Cell::new(ptr::null_mut()) };
     /// How many more blocks the list can keep.
-    static ROOM: Cell<u32> = const { Cell::new(0) };
+    static REMAINING: Cell<u32> = const { Cell::new(0) };
 }
 
 /// Returns an uninitialised block.
@@ -45,7 +45,7 @@ pub(crate) fn take() -> *mut u8 {
     // SAFETY: only this thread accesses the blocks that it keeps, and `free` has written the address of the next to the
     // start of each.
     FIRST.set(unsafe { first.read() }.cast());
-    ROOM.set(ROOM.get() + 1);
+    REMAINING.set(REMAINING.get() + 1);
     first.cast()
 }
 
@@ -66,8 +66,8 @@ fn allocate() -> *mut u8 {
 /// The block is from [`take`], on any thread, and is not used any more.
 #[inline]
 pub(crate) unsafe fn free(block: *mut u8) {
-    let room = ROOM.get();
-    if room == 0 {
+    let remaining = REMAINING.get();
+    if remaining == 0 {
         // SAFETY: the caller passes a block from `take`, which allocated it with this layout, and does not use it any
         // more.
         return unsafe { dealloc(block, LAYOUT) };
@@ -77,7 +77,7 @@ pub(crate) unsafe fn free(block: *mut u8) {
     // it.
     unsafe { block.write(FIRST.get().cast()) };
     FIRST.set(block);
-    ROOM.set(room - 1);
+    REMAINING.set(remaining - 1);
 }
 
 /// While this value exists, the thread keeps some of the blocks that it frees.
@@ -85,16 +85,16 @@ pub(crate) struct Keeping(());
 
 /// Makes the thread keep some of the blocks that it frees. Calls do not nest.
 pub(crate) fn keep() -> Keeping {
-    ROOM.set(MOST);
+    REMAINING.set(MOST);
     Keeping(())
 }
 
 impl Drop for Keeping {
     fn drop(&mut self) {
-        ROOM.set(0);
+        REMAINING.set(0);
         while !FIRST.get().is_null() {
             let block = take();
-            ROOM.set(0);
+            REMAINING.set(0);
             // SAFETY: the block was just taken, and is not used.
             unsafe { free(block) };
         }

@@ -137,7 +137,7 @@ mod tests {
     use std::thread;
 
     #[test]
-    fn one_thread_at_a_time() {
+    fn lock_excludes_other_threads() {
         let lock = SpinLock::new(0u64);
         thread::scope(|s| {
             for _ in 0..4 {

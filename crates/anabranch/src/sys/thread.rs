@@ -130,7 +130,7 @@ mod tests {
     use super::identity;
 
     #[test]
-    fn each_thread_has_an_address_of_its_own() {
+    fn each_thread_has_its_own_address() {
         let own = identity().addr();
         let barrier = std::sync::Barrier::new(3);
         let other = || {

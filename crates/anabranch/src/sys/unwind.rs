@@ -13,6 +13,15 @@ pub(crate) use std::{
 #[cfg(shuttle)]
 pub use self::counted::{catch_unwind, panicking, resume_unwind};
 
+/// Aborts if the guarded code unwinds. That code catches its own panics, and other work may wait on its stack.
+pub(crate) struct AbortOnUnwind;
+
+impl Drop for AbortOnUnwind {
+    fn drop(&mut self) {
+        std::process::abort();
+    }
+}
+
 #[cfg(shuttle)]
 mod counted {
     use std::{

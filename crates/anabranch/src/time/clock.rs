@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn ticks_and_instants_are_the_same_time() {
+    fn ticks_match_instants() {
         let manual = ManualClock::new();
         manual.advance(3 * SECOND);
         for clock in [manual.clock(), Clock::system()] {

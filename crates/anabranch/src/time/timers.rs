@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn timers_that_are_due_together_are_found() {
+    fn last_deadline_within_finds_timers_due_together() {
         let mut timers = Timers::new();
         assert_eq!(timers.last_deadline_within(10), None);
         timers.insert(100, 0);
@@ -371,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_is_given_back() {
+    fn memory_is_freed() {
         let mut timers = Timers::new();
         let keys: Vec<_> = (0..100_000).map(|i| timers.insert(i, i)).collect();
         let full = timers.memory();

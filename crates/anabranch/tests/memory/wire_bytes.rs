@@ -36,7 +36,7 @@ fn spoken(said: &[Said]) -> Vec<u8> {
             assert!(running.poll().is_none());
             match answer.try_recv() {
                 Ok(many::client::AnswerMessage::Yes(next)) => break next,
-                Err(proto::TryRecvError::Empty(same)) => answer = same,
+                Err(proto::EndpointTryRecvError::Empty(same)) => answer = same,
                 other => panic!("{other:?}"),
             }
         };
@@ -238,7 +238,7 @@ fn truncated_stream_is_an_error_at_every_byte_on_thread() {
             let running = std::thread::spawn(move || connection.run());
             let answer = anabranch::run(|cx| answer.recv(cx));
             if length < bytes.len() {
-                assert!(matches!(answer, Err(proto::RecvError::Closed)), "after {length} bytes");
+                assert!(matches!(answer, Err(proto::EndpointRecvError::Closed)), "after {length} bytes");
                 assert!(matches!(running.join().unwrap(), Err(WireError::Lost)));
             } else {
                 let many::client::AnswerMessage::Why(text, client) = answer.unwrap() else { panic!() };
@@ -266,26 +266,26 @@ mod other_text {
 #[test]
 fn handshake_refuses_other_peers() {
     watchdog(LONG, || {
-        let told = |says: &[u8]| match many::server::over(Wire::new(Played::new(says, 0))) {
+        let refusal = |says: &[u8]| match many::server::over(Wire::new(Played::new(says, 0))) {
             Ok(_) => panic!("let in"),
             Err(error) => (sentence(&error), error),
         };
-        let (text, error) = told(b"GET / HTTP/1.1\r\n");
+        let (text, error) = refusal(b"GET / HTTP/1.1\r\n");
         assert!(matches!(error, WireError::Stranger(_)) && text.contains("\"GET / HTT\""), "{text}");
         // By its first wrong byte, also if it waits then.
-        let (text, _) = told(b"an\n");
+        let (text, _) = refusal(b"an\n");
         assert!(text.contains("\"an\\n\""), "{text}");
-        let (text, error) = told(b"anabranch\x07");
+        let (text, error) = refusal(b"anabranch\x07");
         assert!(matches!(error, WireError::Format(7)) && text.contains("format 7"), "{text}");
-        let (text, error) = told(&hello_of(|wire| other_name::mani::client::over(wire).map(drop)));
+        let (text, error) = refusal(&hello_of(|wire| other_name::mani::client::over(wire).map(drop)));
         assert!(matches!(error, WireError::OtherProtocol { ours: "many", .. }), "{error:?}");
         assert!(text.contains("\"mani\"") && text.contains("`many`"), "{text}");
-        let (text, error) = told(&hello_of(|wire| other_version::many::client::over(wire).map(drop)));
+        let (text, error) = refusal(&hello_of(|wire| other_version::many::client::over(wire).map(drop)));
         assert!(matches!(error, WireError::OtherVersion { protocol: "many", ours: 3, theirs: 4 }), "{error:?}");
         assert!(text.contains("version 4") && text.contains("version 3"), "{text}");
-        let (text, error) = told(&hello_of(|wire| other_text::many::client::over(wire).map(drop)));
+        let (text, error) = refusal(&hello_of(|wire| other_text::many::client::over(wire).map(drop)));
         assert!(matches!(error, WireError::OtherText { protocol: "many" }) && text.contains("`many`"), "{text}");
-        let (text, error) = told(&hello(false));
+        let (text, error) = refusal(&hello(false));
         assert!(matches!(error, WireError::SameSide("server")) && text.contains("its server"), "{text}");
         let same = many::client::over(Wire::new(Played::new(hello(true), 0))).map(drop);
         assert!(matches!(same, Err(WireError::SameSide("client"))));
@@ -293,10 +293,10 @@ fn handshake_refuses_other_peers() {
         let mut strange = hello(true);
         let at = strange.len() - 4;
         strange[at..].copy_from_slice(b"\x1b[3\xFF");
-        let (text, _) = told(&strange);
+        let (text, _) = refusal(&strange);
         assert!(!text.contains('\u{1b}'), "{text}");
         // A peer that sends nothing.
-        assert!(matches!(told(b"").1, WireError::Lost));
+        assert!(matches!(refusal(b"").1, WireError::Lost));
     });
 }
 
@@ -311,7 +311,7 @@ fn message_too_long_to_send_ends_connection() {
         let error = Polled::new(connection.run_async()).poll().unwrap().unwrap_err();
         assert!(matches!(error, WireError::TooLong { limit: 100, .. }), "{error:?}");
         sentence(&error);
-        assert!(matches!(answer.try_recv(), Err(proto::TryRecvError::Closed)));
+        assert!(matches!(answer.try_recv(), Err(proto::EndpointTryRecvError::Closed)));
         // The other side receives the end of the conversation, and nothing of the message.
         assert_eq!(other.heard(), [&hello(true)[..], &[0; 4]].concat());
     });

@@ -131,7 +131,7 @@ impl Seen {
         }
     }
 
-    fn say(&self) {
+    fn print(&self) {
         let read = |count: &AtomicU64| count.load(Ordering::Relaxed);
         let (executions, steps) = (read(&self.executions), read(&self.steps));
         let name = std::thread::current().name().unwrap_or("unnamed").to_owned();
@@ -282,7 +282,7 @@ pub fn explore(runs: usize, program: impl Fn(&Seen) + Send + Sync + 'static) -> 
     };
     run(Box::new(Bursts::new(runs * times)));
     run(Box::new(PctScheduler::new(4, runs * times / 4)));
-    seen.say();
+    seen.print();
     seen
 }
 
@@ -292,7 +292,7 @@ pub fn any(low: usize, high: usize) -> usize {
 }
 
 /// A pause, in which others may run: mostly a short one, and sometimes so long that an owner does not answer.
-pub fn dawdle() {
+pub fn pause_randomly() {
     let turns = if any(1, 16) == 1 { any(0, 100) } else { any(0, 2) };
     (0..turns).for_each(|_| thread::sleep(std::time::Duration::ZERO));
 }

@@ -3,7 +3,7 @@
 use crate::{
     attempt,
     common::{Counted, Tally},
-    explore::{Event::*, any, dawdle, explore},
+    explore::{Event::*, any, explore, pause_randomly},
     trap::Trap,
     tree,
 };
@@ -24,7 +24,7 @@ use std::{
 
 /// Some threads enter a pool, which all have a part in each other's work.
 #[test]
-fn guests() {
+fn guests_run_each_others_work() {
     let seen = explore(10_000, |seen| {
         let trap = Trap::within(30);
         let pool = Arc::new(trap.pool());
@@ -48,7 +48,7 @@ fn guests() {
 
 /// Threads of one pool are guests of another, and the other way round.
 #[test]
-fn pools_in_pools() {
+fn pools_enter_each_other() {
     let seen = explore(5_000, |seen| {
         attempt(seen, 24, |one, trap| {
             let two = trap.pool();
@@ -65,7 +65,7 @@ fn pools_in_pools() {
 
 /// Tasks are spawned into a scope by threads of another pool and by one of none.
 #[test]
-fn scopes_in_pools() {
+fn scopes_accept_tasks_from_other_threads() {
     let seen = explore(5_000, |seen| {
         attempt(seen, 16, |one, trap| {
             let two = trap.pool();
@@ -90,7 +90,7 @@ fn scopes_in_pools() {
 /// The body of a scope waits for a task that a thread of no pool spawns. In one case a fiber
 /// yields until it has run, in the other no thread is awake.
 #[test]
-fn tasks_for_which_a_body_waits() {
+fn scope_body_waits_for_a_task_from_outside() {
     let seen = explore(5_000, |seen| {
         attempt(seen, 4, |pool, trap| {
             let has_run = Arc::new(AtomicBool::new(false));
@@ -136,7 +136,7 @@ fn tasks_for_which_a_body_waits() {
 
 /// Every thread of the pool is wanted, while it works for another, waits or sleeps.
 #[test]
-fn broadcasts() {
+fn broadcasts_run_on_every_thread() {
     let seen = explore(10_000, |seen| {
         let trap = Trap::within(30);
         let pool = Arc::new(trap.pool());
@@ -163,7 +163,7 @@ fn broadcasts() {
 }
 
 /// Waits until nothing ticks any more.
-fn at_rest(pool: &Pool) {
+fn wait_until_idle(pool: &Pool) {
     let mut parks = 0;
     while std::mem::replace(&mut parks, pool.stats().total().parks) != parks {
         (0..50).for_each(|_| thread::yield_now());
@@ -172,16 +172,16 @@ fn at_rest(pool: &Pool) {
 
 /// A pool falls asleep between its roots, and ends asleep or awake.
 #[test]
-fn rests() {
+fn pools_sleep_between_roots() {
     let seen = explore(10_000, |seen| {
         let trap = Trap::none();
         let pool = trap.pool();
         for _ in 0..any(0, 3) {
-            (0..any(0, 30)).for_each(|_| dawdle());
+            (0..any(0, 30)).for_each(|_| pause_randomly());
             assert_eq!(pool.install(|| tree(&trap, 3)), 8);
         }
         if any(0, 1) == 0 {
-            at_rest(&pool);
+            wait_until_idle(&pool);
         }
         seen.note(&pool);
         drop(pool);
@@ -192,14 +192,14 @@ fn rests() {
 
 /// Threads block in calls that the pool knows nothing of, for what other pieces of work have to do first.
 #[test]
-fn blocking() {
+fn spares_replace_blocked_threads() {
     /// The first branch of each join waits for the second.
     fn chain(trap: &Trap, links: u64) -> u64 {
         if links == 0 {
             return tree(trap, 1);
         }
-        let (tell, told) = mpsc::channel();
-        let (number, ()) = join(move || told.recv().unwrap(), move || tell.send(chain(trap, links - 1)).unwrap());
+        let (sender, receiver) = mpsc::channel();
+        let (number, ()) = join(move || receiver.recv().unwrap(), move || sender.send(chain(trap, links - 1)).unwrap());
         number + 1
     }
     let seen = explore(5_000, |seen| {
@@ -218,7 +218,7 @@ fn blocking() {
 /// Each worker blocks in its part of a broadcast until the fork of the broadcasting thread has run, which a spare has
 /// to take. The broadcasting thread may have parked before the heartbeat worker finds its part.
 #[test]
-fn blocking_broadcasts() {
+fn spares_replace_threads_blocked_in_broadcasts() {
     let seen = explore(5_000, |seen| {
         let trap = Trap::none();
         let pool = trap.builder().max_spare_threads(any(4, 6)).build().unwrap();
@@ -239,7 +239,7 @@ fn blocking_broadcasts() {
 
 /// A lock that is held across a join is never met again on the same stack.
 #[test]
-fn locks() {
+fn lock_across_a_join_is_not_taken_twice_on_a_stack() {
     let seen = explore(5_000, |seen| {
         let pool = Arc::new(Trap::none().pool());
         let count = Arc::new(Mutex::new(0));
@@ -264,7 +264,7 @@ fn locks() {
 }
 
 #[test]
-fn handlers() {
+fn handlers_run_once_for_each_thread() {
     let seen = explore(15_000, |seen| {
         let trap = Trap::within(24);
         let (at_start, at_exit, namer) = (Arc::clone(&trap), Arc::clone(&trap), Arc::clone(&trap));
@@ -296,7 +296,7 @@ fn handlers() {
 
 /// Panics about panics: in the handler, and in the drop of a payload.
 #[test]
-fn panics_about_panics() {
+fn panics_of_the_panic_handler_are_dropped() {
     struct Spiteful(Tally, #[allow(dead_code, reason = "its drop is counted")] Counted);
     impl Drop for Spiteful {
         fn drop(&mut self) {
@@ -306,7 +306,7 @@ fn panics_about_panics() {
     let seen = explore(10_000, |seen| {
         let tally = Tally::default();
         let throw = || {
-            join(dawdle, || join(dawdle, dawdle));
+            join(pause_randomly, || join(pause_randomly, pause_randomly));
             resume_unwind(Box::new(Spiteful(tally.clone(), tally.make())))
         };
         let builder = Pool::builder().threads(any(1, 3)).max_spare_threads(1);
@@ -337,7 +337,7 @@ fn pool_dropped_from_inside() {
             let (slot, begun) = (Arc::clone(&slot), Arc::clone(&begun));
             move |index| {
                 begun.fetch_add(1, Ordering::SeqCst);
-                (0..if index < threads { 0 } else { any(0, 30) }).for_each(|_| dawdle());
+                (0..if index < threads { 0 } else { any(0, 30) }).for_each(|_| pause_randomly());
                 let doomed = slot.lock().unwrap().take();
                 drop(doomed);
             }
@@ -351,7 +351,7 @@ fn pool_dropped_from_inside() {
         assert_eq!(pool.install(|| tree(&trap, 3)), 8);
         seen.note(&pool);
         *slot.lock().unwrap() = Some(pool);
-        (0..any(0, 20)).for_each(|_| dawdle());
+        (0..any(0, 20)).for_each(|_| pause_randomly());
         let left = slot.lock().unwrap().take();
         seen.add(Dropped, u64::from(left.is_none()));
         drop(left);

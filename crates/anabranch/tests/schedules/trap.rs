@@ -2,7 +2,7 @@
 
 use crate::{
     common::{Counted, Tally},
-    explore::{Seen, any, dawdle},
+    explore::{Seen, any, pause_randomly},
 };
 use anabranch::{Builder, JoinError, Odds, Pool, catch_unwind, resume_unwind, set_odds};
 use std::{
@@ -52,7 +52,7 @@ impl Trap {
 
     /// A bit of work, which may panic.
     pub fn step(&self) -> Counted {
-        dawdle();
+        pause_randomly();
         let counted = self.make();
         let step = self.steps.fetch_add(1, Ordering::Relaxed) + 1;
         if self.at != 0 && (step == self.at || step > self.at && self.again != 0 && any(1, self.again) == 1) {

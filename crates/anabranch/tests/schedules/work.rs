@@ -11,7 +11,7 @@ use anabranch::{join, par_for_each, par_map, par_reduce, scope};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 #[test]
-fn joins() {
+fn joins_return_all_results() {
     let seen = explore(15_000, |seen| {
         let leaves = attempt(seen, 40, |pool, trap| pool.install(|| tree(trap, 4)));
         assert!(leaves.is_none_or(|leaves| leaves == 16));
@@ -22,7 +22,7 @@ fn joins() {
 
 /// More forks are open than a shelf has room for.
 #[test]
-fn deep_joins() {
+fn joins_deeper_than_a_shelf_return() {
     fn dive(trap: &Trap, depth: u32) -> u32 {
         let _kept = trap.step();
         if depth == 0 {
@@ -41,7 +41,7 @@ fn deep_joins() {
 
 /// Values whose drop may panic, in the closures that are forked.
 #[test]
-fn joins_of_what_panics_when_it_is_dropped() {
+fn joins_drop_closures_whose_drop_panics() {
     struct Touchy<'a>(&'a Trap, #[allow(dead_code, reason = "its drop is counted")] Counted);
     impl Drop for Touchy<'_> {
         fn drop(&mut self) {
@@ -74,7 +74,7 @@ fn joins_of_what_panics_when_it_is_dropped() {
 
 /// Joins in a drop that unwinds wait too, and what they fork may be stolen.
 #[test]
-fn joins_while_unwinding() {
+fn joins_in_an_unwinding_drop_return() {
     struct Forks;
     impl Drop for Forks {
         fn drop(&mut self) {
@@ -97,7 +97,7 @@ fn joins_while_unwinding() {
 }
 
 #[test]
-fn scopes() {
+fn scopes_run_all_tasks() {
     let seen = explore(15_000, |seen| {
         attempt(seen, 24, |pool, trap| {
             let ended = AtomicU64::new(0);
@@ -126,7 +126,7 @@ fn scopes() {
 }
 
 #[test]
-fn loops() {
+fn loops_visit_each_item_once() {
     let seen = explore(10_000, |seen| {
         attempt(seen, 32, |pool, trap| {
             pool.install(|| {
@@ -159,7 +159,7 @@ fn loops() {
 
 /// Long enough to look at the clock.
 #[test]
-fn long_loops() {
+fn long_loops_visit_each_item_once() {
     let seen = explore(1_000, |seen| {
         let total = attempt(seen, 400, |pool, trap| {
             let fold = |total, i: u64| {

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
 use std::time::Duration;
 
 use anabranch::channel::{self, Receiver, Sender};
 use anabranch::sync::Mutex;
-use anabranch::{Cx, Pool};
+use anabranch::{Cx, Pool, WaitError};
 
 use super::{Done, Peer};
 use crate::fibers::programs::alarms::Alarms;
@@ -119,6 +120,29 @@ impl Peer for Structured {
         })
     }
 
+    fn timeouts(pool: &Pool, share_a_scope: bool, times: u64) -> Done {
+        inside(pool, move |cx| {
+            let workers = Arc::new(Meeting::default());
+            let watch = Stopwatch::start();
+            let sum = if share_a_scope {
+                let sum = AtomicU64::new(0);
+                cx.scope(|s| {
+                    for _ in 0..2 {
+                        s.spawn(|cx| sum.fetch_add(timeouts(cx, &workers, times), Ordering::Relaxed));
+                    }
+                });
+                sum.into_inner()
+            } else {
+                let fibers = [(); 2].map(|()| {
+                    let workers = Arc::clone(&workers);
+                    anabranch::spawn(move |cx| timeouts(cx, &workers, times))
+                });
+                fibers.into_iter().map(|fiber| fiber.join(cx).expect("no fiber panics")).sum()
+            };
+            Done::new(sum, watch.stop())
+        })
+    }
+
     fn waits(pool: &Pool, program: Program) -> Done {
         inside(pool, move |cx| {
             let watch = Stopwatch::start();
@@ -130,6 +154,51 @@ impl Peer for Structured {
             };
             Done::new(steps, watch.stop())
         })
+    }
+}
+
+/// Where two fibers wait for each other, so that each is on a worker of its own.
+#[derive(Default)]
+struct Meeting(AtomicU64);
+
+impl Meeting {
+    /// Waits for the other one, and does not let the worker run it meanwhile. Yields to the thread of the other worker:
+    /// under a real-time priority it may wait for this core.
+    fn meet(&self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        while self.0.load(Ordering::Relaxed) < 2 {
+            thread::yield_now();
+        }
+    }
+}
+
+/// Has an answer from another fiber of this worker for each of so many time limits. The fiber waits for each of them.
+fn timeouts(cx: &Cx<'_>, workers: &Meeting, times: u64) -> u64 {
+    workers.meet();
+    loop {
+        let ((ask, asked), (answer, answered)) = (channel::unbounded(), channel::unbounded());
+        let sum = cx.scope(|s| {
+            s.spawn(move |cx| {
+                let here = thread::current().id();
+                while let Ok(number) = asked.recv(cx) {
+                    answer.send(cx, (here, number)).expect("it is open until `ask` is dropped");
+                }
+            });
+            let ask_for = |number: u64| {
+                ask.send(s, number).expect("it is open");
+                let limit = Duration::from_secs(600);
+                s.timeout(limit, |cx| Ok::<_, WaitError>(answered.recv(cx).expect("it is open")))
+                    .expect("it comes soon")
+            };
+            // The worker of the other fiber may have stolen this one.
+            let is_here = ask_for(0).0 == thread::current().id();
+            let sum = is_here.then(|| (0..times).map(|number| u64::from(ask_for(number).1 == number)).sum());
+            drop(ask);
+            sum
+        });
+        if let Some(sum) = sum {
+            return sum;
+        }
     }
 }
 

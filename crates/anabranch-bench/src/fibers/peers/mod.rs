@@ -71,6 +71,13 @@ pub trait Peer: 'static {
         unsuited()
     }
 
+    /// Runs two fibers, each on its own worker. Each sets `times` time limits one after the other, and waits within
+    /// each of them. The fibers share a scope, or have no scope in common. Returns the number of time limits. `pool`
+    /// has two threads.
+    fn timeouts(_: &Self::Pool, _share_a_scope: bool, _times: u64) -> Done {
+        unsuited()
+    }
+
     /// Runs a program that mostly waits. Returns the number of its steps.
     fn waits(_: &Self::Pool, _program: Program) -> Done {
         unsuited()

@@ -5,6 +5,7 @@ pub mod asleep;
 pub mod fib;
 pub mod lock;
 pub mod spawn;
+pub mod timeouts;
 pub mod waits;
 pub mod yields;
 
@@ -113,13 +114,15 @@ fn nanoseconds_each(done: Done, units: u64) -> Sample {
 }
 
 /// All workloads: the name on the command line, and how to build it.
-pub const ALL: [Listed<Kind, Settings>; 13] = [
+pub const ALL: [Listed<Kind, Settings>; 15] = [
     ("yield-alone", |settings| Box::new(yields::Yields::new(settings, 1))),
     ("yield-pair", |settings| Box::new(yields::Yields::new(settings, 2))),
     ("spawn", |settings| Box::new(spawn::Spawn::new(if settings.quick { 100_000 } else { 1_000_000 }))),
     ("fib", |settings| Box::new(fib::Fib::new(if settings.quick { 22 } else { 30 }))),
     ("lock-alone", |settings| Box::new(lock::Lock::new(settings, 1))),
     ("lock-four", |settings| Box::new(lock::Lock::new(settings, 4))),
+    ("timeouts-one-tree", |settings| Box::new(timeouts::Timeouts::new(settings, true))),
+    ("timeouts-two-trees", |settings| Box::new(timeouts::Timeouts::new(settings, false))),
     ("asleep", |settings| {
         let (fibers, milliseconds) = if settings.quick { (100_000, 1_500) } else { (1_000_000, 20_000) };
         Box::new(asleep::Asleep::new(fibers, milliseconds))

@@ -10,7 +10,7 @@ use crate::{
     },
     cx::{
         Cx,
-        attempt::{Attempt, wait_async_for, wait_long_for, wait_within},
+        attempt::{Attempt, wait_async_for, wait_within, wait_without_deadline},
         limit::timed,
     },
     sys::sync::Arc,
@@ -82,7 +82,7 @@ impl<T> Receiver<T> {
     #[track_caller]
     pub fn recv(&mut self, cx: &Cx<'_>) -> Result<Arc<T>, RecvError> {
         cx.checkpoint()?;
-        Ok(wait_long_for(cx, &self.receiving(), WaitReason::new(&"broadcast::Receiver::recv"))??)
+        Ok(wait_without_deadline(cx, &self.receiving(), WaitReason::new(&"broadcast::Receiver::recv"))??)
     }
 
     timed! {

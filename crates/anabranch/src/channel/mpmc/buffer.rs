@@ -26,7 +26,7 @@ struct Block<T> {
     /// Null in the last block. In a ring, the block itself.
     next: *mut Block<T>,
     /// The number of values there is room for.
-    room: u32,
+    capacity: u32,
     values: [MaybeUninit<T>; 0],
 }
 
@@ -37,22 +37,22 @@ impl<T> Block<T> {
         if cfg!(shuttle) || fitting < 3 { 3 } else { fitting as u32 }
     }
 
-    fn layout(room: u32) -> Layout {
-        let values = size_of::<T>().checked_mul(room as usize);
+    fn layout(capacity: u32) -> Layout {
+        let values = size_of::<T>().checked_mul(capacity as usize);
         let size = values.and_then(|values| values.checked_add(size_of::<Self>()));
         size.and_then(|size| Layout::from_size_align(size, align_of::<Self>()).ok())
             .expect("a few values are smaller than the address space")
     }
 
-    fn new(room: u32) -> *mut Self {
-        let layout = Self::layout(room);
+    fn new(capacity: u32) -> *mut Self {
+        let layout = Self::layout(capacity);
         // SAFETY: not of size zero, and large enough for the head.
         unsafe {
             let block = alloc(layout).cast::<Self>();
             if block.is_null() {
                 handle_alloc_error(layout);
             }
-            block.write(Self { next: ptr::null_mut(), room, values: [] });
+            block.write(Self { next: ptr::null_mut(), capacity, values: [] });
             block
         }
     }
@@ -61,7 +61,7 @@ impl<T> Block<T> {
     /// The block was made by `new` and is not used any more.
     unsafe fn free(this: *mut Self) {
         // SAFETY: the caller promises that `new` made the block, with this layout, and that it is not used any more.
-        unsafe { dealloc(this.cast(), Self::layout((*this).room)) }
+        unsafe { dealloc(this.cast(), Self::layout((*this).capacity)) }
     }
 
     /// # Safety
@@ -83,8 +83,8 @@ pub(crate) struct Buffer<T> {
     head: u32,
     tail: u32,
     /// Of the first block and of the last; zero where there is none.
-    first_room: u32,
-    last_room: u32,
+    first_capacity: u32,
+    last_capacity: u32,
 }
 
 // SAFETY: the blocks are the queue's own.
@@ -99,8 +99,8 @@ impl<T> Buffer<T> {
             len: 0,
             head: 0,
             tail: 0,
-            first_room: 0,
-            last_room: 0,
+            first_capacity: 0,
+            last_capacity: 0,
         };
         if let Some(capacity) = capacity
             && (1..=AT_ONCE / size_of::<T>().max(1)).contains(&capacity)
@@ -109,7 +109,7 @@ impl<T> Buffer<T> {
             // SAFETY: just made.
             unsafe { (*ring).next = ring };
             (buffer.first, buffer.last) = (ring, ring);
-            (buffer.first_room, buffer.last_room) = (capacity as u32, capacity as u32);
+            (buffer.first_capacity, buffer.last_capacity) = (capacity as u32, capacity as u32);
         }
         buffer
     }
@@ -127,7 +127,7 @@ impl<T> Buffer<T> {
 
     #[inline]
     pub(crate) fn push_back(&mut self, value: T) {
-        if self.tail == self.last_room {
+        if self.tail == self.last_capacity {
             self.extend();
         }
         // SAFETY: there is a last block, with room at `tail`.
@@ -140,15 +140,15 @@ impl<T> Buffer<T> {
     fn extend(&mut self) {
         self.tail = 0;
         if self.is_ring() {
-            return assert!(self.len < self.last_room as usize, "no more values than there is room for");
+            return assert!(self.len < self.last_capacity as usize, "no more values than there is room for");
         }
         let wanted = u32::try_from(self.len / 8).unwrap_or(u32::MAX);
-        self.last_room = wanted.clamp(Block::<T>::fitting(SMALL), Block::<T>::fitting(LARGE));
-        let block = Block::new(self.last_room);
+        self.last_capacity = wanted.clamp(Block::<T>::fitting(SMALL), Block::<T>::fitting(LARGE));
+        let block = Block::new(self.last_capacity);
         // SAFETY: the last block, if there is one, is alive.
         match unsafe { self.last.as_mut() } {
             Some(last) => last.next = block,
-            None => (self.first, self.first_room) = (block, self.last_room),
+            None => (self.first, self.first_capacity) = (block, self.last_capacity),
         }
         self.last = block;
     }
@@ -166,10 +166,10 @@ impl<T> Buffer<T> {
             // The queue restarts in the same block, which is in the caches.
             self.head = 0;
             self.tail = 0;
-            if self.first_room > Block::<T>::fitting(SMALL) && !self.is_ring() {
+            if self.first_capacity > Block::<T>::fitting(SMALL) && !self.is_ring() {
                 self.give_back();
             }
-        } else if self.head == self.first_room {
+        } else if self.head == self.first_capacity {
             self.leave_block();
         }
         Some(value)
@@ -184,7 +184,7 @@ impl<T> Buffer<T> {
             // SAFETY: made by `extend`, and out of the queue after this. There are values, so there is a next block.
             unsafe {
                 self.first = (*left).next;
-                self.first_room = (*self.first).room;
+                self.first_capacity = (*self.first).capacity;
                 Block::free(left);
             }
         }
@@ -194,7 +194,7 @@ impl<T> Buffer<T> {
     #[cold]
     fn give_back(&mut self) {
         let only = std::mem::replace(&mut self.first, ptr::null_mut());
-        (self.last, self.first_room, self.last_room) = (ptr::null_mut(), 0, 0);
+        (self.last, self.first_capacity, self.last_capacity) = (ptr::null_mut(), 0, 0);
         if !only.is_null() {
             // SAFETY: made by `Block::new`, and out of the queue.
             unsafe { Block::free(only) };

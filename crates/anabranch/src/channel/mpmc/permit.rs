@@ -8,7 +8,7 @@ use crate::{
     },
     cx::{
         Cx,
-        attempt::{Attempt, wait_async_for, wait_long_for, wait_within},
+        attempt::{Attempt, wait_async_for, wait_within, wait_without_deadline},
         limit::timed,
     },
     wait::{queue::Entry, suspend::WaitReason, waitable::Waitable, waiter::Waiter},
@@ -43,7 +43,7 @@ impl<T> Sender<T> {
     pub fn reserve(&self, cx: &Cx<'_>) -> Result<Permit<'_, T>, ReserveError> {
         let reason = WaitReason::new(&"Sender::reserve");
         cx.checkpoint()?;
-        Ok(wait_long_for(cx, &self.reserving(), reason)??)
+        Ok(wait_without_deadline(cx, &self.reserving(), reason)??)
     }
 
     timed! {

@@ -9,7 +9,7 @@
 // `room <- sender <- permit`.
 mod permit;
 mod receiver;
-mod room;
+mod reserving;
 mod sender;
 pub(crate) mod stream;
 

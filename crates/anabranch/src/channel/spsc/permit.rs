@@ -1,11 +1,11 @@
 //! Reserved room in a stream.
 
-use super::{room::Reserving, sender::Sender};
+use super::{reserving::Reserving, sender::Sender};
 use crate::{
     channel::{Closed, ClosedError, ReserveError, ReserveTimeoutError, spsc::stream::producer::Producer},
     cx::{
         Cx,
-        attempt::{wait_async_for, wait_long_for, wait_within},
+        attempt::{wait_async_for, wait_within, wait_without_deadline},
         limit::timed,
     },
     wait::suspend::WaitReason,
@@ -38,7 +38,7 @@ impl<T> Sender<T> {
     pub fn reserve(&mut self, cx: &Cx<'_>) -> Result<Permit<'_, T>, ReserveError> {
         let reason = WaitReason::new(&"spsc::Sender::reserve");
         cx.checkpoint()?;
-        wait_long_for(cx, &Reserving::new(&mut self.producer), reason)??;
+        wait_without_deadline(cx, &Reserving::new(&mut self.producer), reason)??;
         Ok(Permit { producer: &mut self.producer })
     }
 

@@ -1,6 +1,6 @@
 //! The sender of a stream, and its wait for room.
 
-use super::{receiver::Receiver, room::Reserving};
+use super::{receiver::Receiver, reserving::Reserving};
 use crate::{
     channel::{
         Closed, ClosedError, PushError, SendAllError, SendError, SendTimeoutError, TrySendError,
@@ -8,7 +8,7 @@ use crate::{
     },
     cx::{
         Cx,
-        attempt::{Attempt, wait_again_for, wait_async_for, wait_long_for, wait_within},
+        attempt::{Attempt, wait_again_for, wait_async_for, wait_within, wait_without_deadline},
         limit::timed,
     },
     time::NEVER,
@@ -146,7 +146,7 @@ impl<T> Sender<T> {
             match self.producer.push_all(values) {
                 Ok(()) => {}
                 Err(PushError::Closed) => return Err(SendAllError::Closed),
-                Err(PushError::Full) => wait_long_for(cx, &Reserving::new(&mut self.producer), reason)??,
+                Err(PushError::Full) => wait_without_deadline(cx, &Reserving::new(&mut self.producer), reason)??,
             }
         }
         Ok(())
@@ -170,7 +170,7 @@ impl<T> Sender<T> {
 
     /// Returns the send as an operation, for [`Select`](crate::channel::Select) and [`select!`](crate::select).
     pub fn sending(&mut self, value: T) -> Sending<'_, T> {
-        Sending { room: Reserving::new(&mut self.producer), value: Cell::new(Some(value)) }
+        Sending { reserving: Reserving::new(&mut self.producer), value: Cell::new(Some(value)) }
     }
 
     /// Closes the stream. Values that were sent before can still be received; a later send fails.
@@ -201,7 +201,7 @@ impl<T> Sender<T> {
 
 /// A send into a stream, as an operation. Made by [`Sender::sending`].
 pub struct Sending<'a, T> {
-    room: Reserving<'a, T>,
+    reserving: Reserving<'a, T>,
     value: Cell<Option<T>>,
 }
 
@@ -218,7 +218,7 @@ impl<T> Attempt for Sending<'_, T> {
         // A selection may repeat a send that has succeeded.
         let Some(value) = self.value.take() else { return Some(Ok(())) };
         // SAFETY: an operation is not `Sync`, so only its owner calls this, and the reference ends with the call.
-        match unsafe { self.room.producer() }.push(value) {
+        match unsafe { self.reserving.producer() }.push(value) {
             Ok(()) => Some(Ok(())),
             Err((PushError::Closed, value)) => Some(Err(ClosedError(value))),
             Err((PushError::Full, value)) => {
@@ -229,20 +229,20 @@ impl<T> Attempt for Sending<'_, T> {
     }
 
     fn before_spin(&self) {
-        self.room.before_spin();
+        self.reserving.before_spin();
     }
 }
 
-// SAFETY: `room` upholds the contract of `Waitable`, and every call is forwarded to it.
+// SAFETY: `reserving` upholds the contract of `Waitable`, and every call is forwarded to it.
 unsafe impl<T> Waitable for Sending<'_, T> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
         // SAFETY: the caller keeps the waiter armed and alive, and this object in place, until `unregister`.
-        unsafe { self.room.register(waiter, ticket) }
+        unsafe { self.reserving.register(waiter, ticket) }
     }
 
     unsafe fn unregister(&self, is_selected: bool) {
         // SAFETY: the caller has registered here, and its wait has ended.
-        unsafe { self.room.unregister(is_selected) }
+        unsafe { self.reserving.unregister(is_selected) }
     }
 }
 

@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn stacks_guarded_by_protection_leave_mappings_to_the_program() {
+    fn protected_stacks_leave_mappings_to_the_program() {
         static MAPPINGS: Mappings = Mappings::new(80);
         let slabs = || Slabs::with_mappings(64 * KIB, 64 * KIB, false, &MAPPINGS).unwrap();
         let (mut one, mut other) = (slabs(), slabs());

@@ -33,7 +33,7 @@ pub trait Script: Protocol {
     const VERSION: u32;
     /// The room for messages of the client, and of the server. `None` if there is no limit, or none is needed.
     #[doc(hidden)]
-    const ROOM: [Option<usize>; 2];
+    const CAPACITY: [Option<usize>; 2];
     #[doc(hidden)]
     const STATES: &'static [State];
 

@@ -65,7 +65,7 @@ pub struct Connection<P: Script, S> {
 impl<P: Script, S> Connection<P, S> {
     /// Creates the end of an endpoint, and the connection that carries its messages.
     fn new(wire: Wire<S>, is_client: bool) -> (P::Link, Self) {
-        let [of_client, of_server] = P::ROOM;
+        let [of_client, of_server] = P::CAPACITY;
         let (of_endpoint, of_wire) = if is_client { (of_client, of_server) } else { (of_server, of_client) };
         let (endpoint, link) = P::Link::pair(of_endpoint, of_wire);
         (endpoint, Self { link, wire, is_client, state: 0 })
@@ -187,8 +187,8 @@ impl<P: Script, S> Connection<P, S> {
         };
         let (message, next) = codec::read::<P>(self.state, &self.wire.unused()[LENGTH..][..length])?;
         self.wire.consume(LENGTH + length);
-        if let Some(room) = self.link.room() {
-            wait_async_for(room).await;
+        if let Some(writable) = self.link.writable() {
+            wait_async_for(writable).await;
         }
         match self.link.send(message) {
             Ok(()) => Ok(next),

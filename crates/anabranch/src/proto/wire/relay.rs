@@ -6,7 +6,7 @@ use crate::{
     proto::{
         duplex::{Duplex, Link, Transport, new_conversation},
         ring::Ring,
-        sending::Room,
+        sending::Writable,
     },
     wait::{
         latch::{Latch, LatchWait},
@@ -18,7 +18,7 @@ use std::cell::UnsafeCell;
 
 /// How much room there is for messages from the wire if the protocol sets no limit: the other side must not choose how
 /// much memory it takes.
-const ROOM: usize = 16;
+const DEFAULT_CAPACITY: usize = 16;
 
 /// The transport of a conversation, as far as wires use it. Sealed.
 #[doc(hidden)]
@@ -34,7 +34,7 @@ pub(crate) trait Relayed: Transport {
     fn pair(of_endpoint: Option<usize>, of_wire: Option<usize>) -> (Self, Self);
 
     /// Returns the wait for room for a message, or `None` if the protocol guarantees room.
-    fn room(&mut self) -> Option<impl Attempt<Output = ()>>;
+    fn writable(&mut self) -> Option<impl Attempt<Output = ()>>;
 
     /// Returns the wait for the end of the endpoint while it is to receive.
     fn gone(&mut self) -> impl Attempt<Output = ()>;
@@ -45,7 +45,7 @@ impl<M, const N: usize> Relayed for Ring<M, N> {
         Self::watched_pair(new_conversation())
     }
 
-    fn room(&mut self) -> Option<impl Attempt<Output = ()>> {
+    fn writable(&mut self) -> Option<impl Attempt<Output = ()>> {
         None::<Gone<'_>>
     }
 
@@ -56,11 +56,11 @@ impl<M, const N: usize> Relayed for Ring<M, N> {
 
 impl<M> Relayed for Duplex<M> {
     fn pair(of_endpoint: Option<usize>, of_wire: Option<usize>) -> (Self, Self) {
-        Self::pair(of_endpoint, of_wire.or(Some(ROOM)))
+        Self::pair(of_endpoint, of_wire.or(Some(DEFAULT_CAPACITY)))
     }
 
-    fn room(&mut self) -> Option<impl Attempt<Output = ()>> {
-        Some(Room::of(self))
+    fn writable(&mut self) -> Option<impl Attempt<Output = ()>> {
+        Some(Writable::of(self))
     }
 
     fn gone(&mut self) -> impl Attempt<Output = ()> {

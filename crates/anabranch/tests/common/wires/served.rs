@@ -86,9 +86,9 @@ pub fn serve(bytes: &[u8], limit: usize) -> (Vec<Said>, Result<(), Closed>, Resu
                 next
             }
             Ok(AskMessage::Quit(_done)) => break Ok(()),
-            Err(proto::TryRecvError::Closed) => break Err(Closed),
+            Err(proto::EndpointTryRecvError::Closed) => break Err(Closed),
             // The connection yields now and then.
-            Err(proto::TryRecvError::Empty(same)) => {
+            Err(proto::EndpointTryRecvError::Empty(same)) => {
                 assert!(ended.is_none(), "its end is seen at the endpoint");
                 server = same;
                 continue;

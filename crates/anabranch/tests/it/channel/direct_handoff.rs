@@ -91,8 +91,8 @@ fn check_handing_over<T>(make: impl Fn(&Tally) -> T, look: impl Fn(T)) {
     }
     // From senders that wait for capacity, by the receiver that frees it.
     for (sender, receiver) in [rendezvous(), bounded(1)] {
-        let room = sender.capacity().unwrap();
-        (0..room).for_each(|_| assert!(sender.try_send(make(&tally)).is_ok()));
+        let capacity = sender.capacity().unwrap();
+        (0..capacity).for_each(|_| assert!(sender.try_send(make(&tally)).is_ok()));
         let mut first = Polled::waiting(sender.send_async(make(&tally)));
         let mut second =
             Polled::waiting(async { select!(async, { sent = sender.sending(make(&tally)) => sent.is_ok() }) });

@@ -280,12 +280,12 @@ fn drop_of_fiber_local_refuses_cx_of_another_fiber() {
 fn hazard_handler_refuses_cx_of_reported_wait() {
     static REFUSED: AtomicU32 = AtomicU32::new(0);
     watchdog(LONG, || {
-        let told = |_: &anabranch::Hazard| {
+        let on_hazard = |_: &anabranch::Hazard| {
             if CURRENT.is_set() {
                 REFUSED.fetch_add(CURRENT.with(|cx| u32::from(is_foreign(cx))), Ordering::Relaxed);
             }
         };
-        let pool = one_thread().on_hazard(told).build().unwrap();
+        let pool = one_thread().on_hazard(on_hazard).build().unwrap();
         on_fiber(&pool, |_| {
             anabranch::run(|cx| {
                 CURRENT.set(cx, || (0..3).for_each(|_| cx.sleep(SHORT).unwrap()));

@@ -57,12 +57,12 @@ fn panic_after_drop_of_handle_is_reported_once() {
 #[test]
 fn panic_returned_by_join_is_not_reported() {
     with_reports(|pool, reports| {
-        let handle = pool.spawn(|_| panic!("told"));
+        let handle = pool.spawn(|_| panic!("returned"));
         assert!(matches!(pool.run(|cx| handle.join(cx)), Err(JoinError::Panicked(_))));
-        let handle = pool.spawn(|_| panic!("told"));
+        let handle = pool.spawn(|_| panic!("returned"));
         until(|| handle.is_finished());
         assert!(matches!(handle.try_join(), Ok(Err(JoinError::Panicked(_)))));
-        let handle = pool.spawn(|_| panic!("told"));
+        let handle = pool.spawn(|_| panic!("returned"));
         assert!(matches!(pool.run(|cx| cx.block_on(handle)), Ok(Err(JoinError::Panicked(_)))));
         assert!(reports().is_empty());
     });

@@ -288,17 +288,17 @@ fn shielded_waits_complete_while_unwinding() {
         assert_eq!(late, Err(WaitError::TimedOut));
         // An event that comes from outside.
         let event = Event::default();
-        let told = while_unwinding(pool, move |cx| {
+        let result = while_unwinding(pool, move |cx| {
             let other = event.clone();
             let teller = thread::spawn(move || {
                 thread::sleep(Duration::from_millis(1));
                 other.set();
             });
-            let told = cx.shield(|cx| event.wait(cx));
+            let result = cx.shield(|cx| event.wait(cx));
             teller.join().unwrap();
-            told
+            result
         });
-        assert_eq!(told, Ok(()));
+        assert_eq!(result, Ok(()));
     });
 }
 
@@ -336,20 +336,20 @@ fn lock_of_fiber_on_other_thread_is_acquired_while_unwinding() {
     watchdog(LONG, || {
         let pool = pool(2);
         let mutex = Arc::new(sync::Mutex::new(()));
-        let (tell, told) = mpsc::channel();
+        let (sender, receiver) = mpsc::channel();
         // It keeps its worker, so the one that unwinds is on the other.
         let holder = pool.spawn({
             let mutex = Arc::clone(&mutex);
             move |cx| {
                 let _guard = mutex.lock(cx).unwrap();
-                tell.send(()).unwrap();
+                sender.send(()).unwrap();
                 let end = Instant::now() + Duration::from_millis(5);
                 while Instant::now() < end {
                     std::hint::spin_loop();
                 }
             }
         });
-        told.recv().unwrap();
+        receiver.recv().unwrap();
         assert!(while_unwinding(&pool, move |cx| mutex.lock(cx).is_ok()));
         pool.run(|cx| holder.join(cx)).unwrap();
     });

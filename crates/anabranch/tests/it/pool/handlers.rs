@@ -31,16 +31,16 @@ fn start_handler_payload_may_panic_when_dropped() {
 #[test]
 fn exit_handler_payload_may_panic_when_dropped() {
     static SEEN: AtomicUsize = AtomicUsize::new(0);
-    struct Looks;
-    impl Drop for Looks {
+    struct RecordThreads;
+    impl Drop for RecordThreads {
         fn drop(&mut self) {
             SEEN.store(anabranch::current_num_threads(), Ordering::Release);
         }
     }
-    thread_local!(static LOOKS: Looks = const { Looks });
+    thread_local!(static AT_THREAD_END: RecordThreads = const { RecordThreads });
     watchdog(LONG, || {
         let exit = |_| {
-            LOOKS.with(|_| ());
+            AT_THREAD_END.with(|_| ());
             panic_any(Spiteful);
         };
         let default = anabranch::current_num_threads();

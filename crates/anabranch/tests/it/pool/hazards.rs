@@ -19,55 +19,55 @@ use std::{
 #[test]
 fn waiting_run_on_fiber_is_reported_once() {
     watchdog(LONG, || {
-        let (tell, told) = mpsc::channel();
-        let tell = Mutex::new(tell);
+        let (sender, receiver) = mpsc::channel();
+        let sender = Mutex::new(sender);
         let handler = move |hazard: &anabranch::Hazard| {
             let file = hazard.location().map(|at| at.file().to_owned());
             let facts = (hazard.kind(), hazard.fiber().map(str::to_owned), hazard.others(), file, hazard.to_string());
-            tell.lock().unwrap().send(facts).unwrap();
+            sender.lock().unwrap().send(facts).unwrap();
         };
         let pool = Pool::builder().threads(1).on_hazard(handler).build().unwrap();
         // A `run` that does not wait, and one on a plain thread, are no hazards.
         on_fiber(&pool, |_| anabranch::run(|cx| cx.check())).unwrap();
         pool.run(|cx| cx.sleep(Duration::from_millis(1))).unwrap();
-        assert!(told.try_recv().is_err());
+        assert!(receiver.try_recv().is_err());
         for _ in 0..3 {
             let fiber = pool.spawn_named("nested", |_| anabranch::run(|cx| cx.sleep(Duration::from_millis(1))));
             pool.run(|cx| fiber.join(cx)).unwrap().unwrap();
         }
-        let (kind, fiber, others, file, text) = told.try_recv().unwrap();
+        let (kind, fiber, others, file, text) = receiver.try_recv().unwrap();
         assert_eq!((kind, fiber.as_deref(), others), (HazardKind::RunOnFiber, Some("nested"), 0));
         assert!(
             file.unwrap().ends_with("hazards.rs") && text.contains("fiber `nested` waits inside of `run`"),
             "{text}"
         );
-        assert!(told.try_recv().is_err(), "told of twice");
+        assert!(receiver.try_recv().is_err(), "reported twice");
     });
 }
 
 #[test]
 fn panic_of_hazard_handler_goes_to_panic_handler() {
     watchdog(LONG, || {
-        let (tell, told) = mpsc::channel();
-        let tell = Mutex::new(tell);
+        let (sender, receiver) = mpsc::channel();
+        let sender = Mutex::new(sender);
         let pool = Pool::builder()
             .threads(1)
             .on_hazard(|_| panic!("handler"))
-            .on_panic(move |panic| tell.lock().unwrap().send(*panic.downcast_ref::<&str>().unwrap()).unwrap())
+            .on_panic(move |panic| sender.lock().unwrap().send(*panic.downcast_ref::<&str>().unwrap()).unwrap())
             .build()
             .unwrap();
         let slept = on_fiber(&pool, |_| anabranch::run(|cx| cx.sleep(Duration::from_millis(1))));
-        assert_eq!((slept, told.recv()), (Ok(()), Ok("handler")));
+        assert_eq!((slept, receiver.recv()), (Ok(()), Ok("handler")));
     });
 }
 
 #[test]
 fn blocking_fiber_is_reported_and_continues() {
     watchdog(LONG, || {
-        let (tell, told) = mpsc::channel();
-        let tell = Mutex::new(tell);
+        let (sender, receiver) = mpsc::channel();
+        let sender = Mutex::new(sender);
         let handler = move |hazard: &anabranch::Hazard| {
-            tell.lock().unwrap().send((hazard.kind(), hazard.fiber().map(str::to_owned), hazard.others())).unwrap();
+            sender.lock().unwrap().send((hazard.kind(), hazard.fiber().map(str::to_owned), hazard.others())).unwrap();
         };
         let pool = Pool::builder().threads(1).on_hazard(handler).build().unwrap();
         let event = Event::default();
@@ -75,7 +75,7 @@ fn blocking_fiber_is_reported_and_continues() {
         let bound = pool.spawn(move |cx| wait.wait(cx));
         until_waiting(&pool, 1);
         // Blocks like a std lock that the other fiber holds, until the hazard is reported.
-        let blocked = pool.spawn_named("blocked", move |_| told.recv().unwrap());
+        let blocked = pool.spawn_named("blocked", move |_| receiver.recv().unwrap());
         let (kind, fiber, others) = pool.run(|cx| blocked.join(cx)).unwrap();
         assert_eq!((kind, fiber.as_deref(), others), (HazardKind::BlockedThread, Some("blocked"), 1));
         event.set();

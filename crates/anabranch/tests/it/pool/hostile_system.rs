@@ -150,13 +150,13 @@ fn full_stderr_does_no_harm() {
     }
     fn no_spares() {
         let pool = Pool::builder().threads(1).max_spare_threads(0).build().unwrap();
-        let (tell, told) = mpsc::channel();
+        let (sender, receiver) = mpsc::channel();
         let (wake, woken) = mpsc::channel::<()>();
         let _blocked = pool.spawn(move |_| {
-            tell.send(()).unwrap();
+            sender.send(()).unwrap();
             let _ = woken.recv();
         });
-        told.recv().unwrap();
+        receiver.recv().unwrap();
         thread::spawn(move || {
             thread::sleep(Duration::from_millis(100));
             drop(wake);

@@ -3,9 +3,9 @@
 use crate::common::{Counted, LONG, Tally, in_pools};
 use anabranch::{
     WaitError,
-    channel::RecvTimeoutError as RecvTimeoutErrorOfChannels,
+    channel::RecvTimeoutError,
     proto,
-    proto::{SendError, SendTimeoutError, TrySendError},
+    proto::{EndpointSendError, EndpointSendTimeoutError, EndpointTrySendError},
     select,
 };
 use std::time::{Duration, Instant};
@@ -29,10 +29,10 @@ fn full_buffer_blocks_sender() {
         pool.run(|cx| {
             let (flow, mut server) = flow::pipe();
             let flow = flow.next(cx, tally.make()).unwrap().try_next(tally.make()).unwrap();
-            let Err(TrySendError::Full(flow, value)) = flow.try_next(tally.make()) else { panic!() };
+            let Err(EndpointTrySendError::Full(flow, value)) = flow.try_next(tally.make()) else { panic!() };
             let mut kept = None;
             let late: Result<(), WaitError> = cx.timeout(SHORT, |cx| {
-                let Err(SendError::Cancelled(flow, value)) = flow.next(cx, value) else { panic!() };
+                let Err(EndpointSendError::Cancelled(flow, value)) = flow.next(cx, value) else { panic!() };
                 kept = Some((flow, value));
                 cx.check()?;
                 Ok(())
@@ -40,13 +40,13 @@ fn full_buffer_blocks_sender() {
             assert!(late.is_err());
             let (mut flow, value) = kept.unwrap();
             let flag = select!(cx, {
-                () = flow.room() => true,
+                () = flow.writable() => true,
                 _ = cx.sleeping(SHORT) => false,
             });
             assert_eq!(flag, Ok(false));
             let flow::server::FlowMessage::Next(_, next) = server.recv(cx).unwrap();
             server = next;
-            assert_eq!(select!(cx, { () = flow.room() => true, default => false }), Ok(true));
+            assert_eq!(select!(cx, { () = flow.writable() => true, default => false }), Ok(true));
             let flow = flow.try_next(value).unwrap();
             let made = tally.clone();
             let sending = pool.spawn(move |cx| flow.next(cx, made.make()).map(drop).is_err());
@@ -67,16 +67,19 @@ fn send_waits_for_capacity_until_deadline() {
             // With free capacity a send does not wait, even if the deadline has passed.
             let flow = flow.next_timeout(cx, tally.make(), Duration::ZERO).unwrap();
             let flow = flow.next_deadline(cx, tally.make(), Instant::now()).unwrap();
-            let Err(SendTimeoutError::TimedOut(flow, value)) = flow.next_timeout(cx, tally.make(), SHORT) else {
+            let Err(EndpointSendTimeoutError::TimedOut(flow, value)) = flow.next_timeout(cx, tally.make(), SHORT)
+            else {
                 panic!()
             };
-            let Err(SendTimeoutError::TimedOut(flow, value)) = flow.next_deadline(cx, value, Instant::now() + SHORT)
+            let Err(EndpointSendTimeoutError::TimedOut(flow, value)) =
+                flow.next_deadline(cx, value, Instant::now() + SHORT)
             else {
                 panic!()
             };
             let mut kept = None;
             let late: Result<(), WaitError> = cx.timeout(SHORT, |cx| {
-                let Err(SendTimeoutError::Cancelled(flow, value)) = flow.next_deadline(cx, value, soon()) else {
+                let Err(EndpointSendTimeoutError::Cancelled(flow, value)) = flow.next_deadline(cx, value, soon())
+                else {
                     panic!()
                 };
                 kept = Some((flow, value));
@@ -95,11 +98,8 @@ fn send_waits_for_capacity_until_deadline() {
             let flow = sending.join(cx).unwrap().unwrap();
             drop(server);
             let closed = flow.next_deadline(cx, tally.make(), soon());
-            assert!(matches!(closed, Err(SendTimeoutError::Closed)), "{closed:?}");
-            assert_eq!(
-                closed.map_err(RecvTimeoutErrorOfChannels::from).err(),
-                Some(RecvTimeoutErrorOfChannels::Closed)
-            );
+            assert!(matches!(closed, Err(EndpointSendTimeoutError::Closed)), "{closed:?}");
+            assert_eq!(closed.map_err(RecvTimeoutError::from).err(), Some(RecvTimeoutError::Closed));
         });
         tally.assert_all_dropped();
     });
@@ -118,9 +118,9 @@ fn fields_may_be_named_like_method_parameters() {
             let (client, server) = names::pipe();
             let client = client.none_timeout(cx, LONG).unwrap();
             let late = client.move_timeout(cx, 1, 2, 3, 4, SHORT);
-            let Err(SendTimeoutError::TimedOut(client, values)) = late else { panic!("{late:?}") };
+            let Err(EndpointSendTimeoutError::TimedOut(client, values)) = late else { panic!("{late:?}") };
             assert_eq!(values, (1, 2, 3, 4));
-            let Err(SendTimeoutError::TimedOut(client, ())) = client.none_deadline(cx, Instant::now()) else {
+            let Err(EndpointSendTimeoutError::TimedOut(client, ())) = client.none_deadline(cx, Instant::now()) else {
                 panic!()
             };
             let names::server::NamesMessage::None(server) = server.recv(cx).unwrap() else { panic!() };

@@ -4,7 +4,7 @@ use crate::common::{Counted, Tally, in_pools};
 use anabranch::{
     channel::Closed,
     proto,
-    proto::{RecvError, TryRecvError},
+    proto::{EndpointRecvError, EndpointTryRecvError},
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -28,7 +28,7 @@ fn dropped_peer_is_reported_in_each_state() {
     // A speaker that goes; a listener that goes.
     let (client, server) = turns::pipe();
     drop(client);
-    assert!(matches!(server.try_recv(), Err(TryRecvError::Closed)));
+    assert!(matches!(server.try_recv(), Err(EndpointTryRecvError::Closed)));
     let (client, server) = turns::pipe();
     assert!(!client.is_closed());
     drop(server);
@@ -38,7 +38,7 @@ fn dropped_peer_is_reported_in_each_state() {
     let (client, server) = turns::pipe();
     let client = client.ask(tally.make()).unwrap();
     drop(server);
-    assert!(client.is_ready() && matches!(client.try_recv(), Err(TryRecvError::Closed)));
+    assert!(client.is_ready() && matches!(client.try_recv(), Err(EndpointTryRecvError::Closed)));
     let (client, server) = turns::pipe();
     drop(client.ask(tally.make()).unwrap());
     drop(server);
@@ -192,13 +192,13 @@ fn message_may_panic_when_dropped() {
 fn peer_sees_panic_as_close() {
     in_pools(|pool| {
         let (client, service) =
-            proto::spawn_service_in(pool, turns::pipe, |cx, server| -> Result<turns::Done, RecvError<_>> {
+            proto::spawn_service_in(pool, turns::pipe, |cx, server| -> Result<turns::Done, EndpointRecvError<_>> {
                 let _asked = server.recv(cx)?;
                 panic!("in the middle of a conversation");
             });
         let tally = Tally::default();
         let answer = client.ask(tally.make()).unwrap();
-        assert!(matches!(pool.run(|cx| answer.recv(cx)), Err(RecvError::Closed)));
+        assert!(matches!(pool.run(|cx| answer.recv(cx)), Err(EndpointRecvError::Closed)));
         assert!(pool.run(|cx| service.join(cx)).is_err());
         tally.assert_all_dropped();
     });

@@ -5,7 +5,7 @@ use anabranch::{
     Cx, Pool, WaitError,
     channel::{Closed, ReceiverSet},
     proto,
-    proto::{RecvError, RecvTimeoutError, TryRecvError},
+    proto::{EndpointRecvError, EndpointRecvTimeoutError, EndpointTryRecvError},
     select,
 };
 use std::time::{Duration, Instant};
@@ -28,14 +28,15 @@ fn cancelled_wait_returns_endpoint() {
         let tally = Tally::default();
         pool.run(|cx| {
             let (client, server) = turns::pipe();
-            let Err(RecvTimeoutError::TimedOut(server)) = server.recv_timeout(cx, SHORT) else { panic!() };
-            let Err(RecvTimeoutError::TimedOut(server)) = server.recv_deadline(cx, Instant::now() + SHORT) else {
+            let Err(EndpointRecvTimeoutError::TimedOut(server)) = server.recv_timeout(cx, SHORT) else { panic!() };
+            let Err(EndpointRecvTimeoutError::TimedOut(server)) = server.recv_deadline(cx, Instant::now() + SHORT)
+            else {
                 panic!()
             };
-            let Err(TryRecvError::Empty(server)) = server.try_recv() else { panic!() };
+            let Err(EndpointTryRecvError::Empty(server)) = server.try_recv() else { panic!() };
             let mut kept = None;
             let late: Result<(), WaitError> = cx.timeout(SHORT, |cx| {
-                let Err(RecvError::Cancelled(server)) = server.recv(cx) else { panic!() };
+                let Err(EndpointRecvError::Cancelled(server)) = server.recv(cx) else { panic!() };
                 kept = Some(server);
                 cx.check()?;
                 Ok(())
@@ -158,7 +159,7 @@ fn endpoint_used_up_by_select_is_closed() {
             let heard = select!(cx, { heard = server.receiving() => heard }).unwrap();
             assert!(server.is_ready());
             assert!(matches!(select!(cx, { heard = server.receiving() => heard }), Ok(Err(Closed))));
-            assert!(matches!(server.recv(cx), Err(RecvError::Closed)));
+            assert!(matches!(server.recv(cx), Err(EndpointRecvError::Closed)));
             drop(heard);
         });
     });

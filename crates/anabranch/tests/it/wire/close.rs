@@ -105,7 +105,7 @@ fn dropped_endpoint_is_reported_in_each_state_on_threads() {
                         let Ok(next) = answer.answer(8) else { return };
                         assert!(next.recv(cx).is_err());
                     } else {
-                        assert!(matches!(server.recv(cx), Err(proto::RecvError::Closed)));
+                        assert!(matches!(server.recv(cx), Err(proto::EndpointRecvError::Closed)));
                     }
                 });
                 asking.join().unwrap();
@@ -147,7 +147,7 @@ fn dropped_server_is_reported_in_each_state_in_async_code() {
                         assert!(client.is_closed());
                         return;
                     }
-                    assert!(matches!(client.ask(1).unwrap().recv(cx), Err(proto::RecvError::Closed)));
+                    assert!(matches!(client.ask(1).unwrap().recv(cx), Err(proto::EndpointRecvError::Closed)));
                     assert!(matches!(running.join(cx).unwrap(), Err(WireError::Left)));
                 });
                 pool.run(|cx| {
@@ -228,7 +228,7 @@ fn truncated_stream_is_reported_in_each_state_on_threads() {
                     has_heard.send(()).unwrap();
                     // It is not known whether this arrives.
                     if let Ok(answer) = client.ask(7) {
-                        assert!(matches!(answer.recv(cx), Err(proto::RecvError::Closed)));
+                        assert!(matches!(answer.recv(cx), Err(proto::EndpointRecvError::Closed)));
                     }
                 });
                 serving.join().unwrap();
@@ -248,7 +248,7 @@ fn read_timeout_ends_connection() {
         connection.get_ref().set_read_timeout(Some(Duration::from_millis(1))).unwrap();
         let running = on_a_thread(connection);
         let answer = client.ask(1).unwrap();
-        assert!(matches!(anabranch::run(|cx| answer.recv(cx)), Err(proto::RecvError::Closed)));
+        assert!(matches!(anabranch::run(|cx| answer.recv(cx)), Err(proto::EndpointRecvError::Closed)));
         assert!(matches!(running.join().unwrap(), Err(WireError::Io(_))));
     });
 }
@@ -261,7 +261,7 @@ fn dropped_connection_closes_endpoint() {
             drop(connection);
             assert!(client.is_closed() && client.ask(1).is_err());
             let of_server = on_a_thread(of_server);
-            assert!(matches!(server.recv(cx), Err(proto::RecvError::Closed)));
+            assert!(matches!(server.recv(cx), Err(proto::EndpointRecvError::Closed)));
             assert!(matches!(of_server.join().unwrap(), Err(WireError::Lost)));
 
             // Cancelled while it waits for the other side, and for its own.
@@ -274,7 +274,7 @@ fn dropped_connection_closes_endpoint() {
             let short = Duration::from_millis(1);
             let timed_out = cx.timeout(short, |cx| Ok::<_, anabranch::WaitError>(cx.block_on(of_client.run_async())?));
             assert!(matches!(timed_out, Err(anabranch::WaitError::TimedOut)));
-            assert!(matches!(answer.recv(cx), Err(proto::RecvError::Closed)));
+            assert!(matches!(answer.recv(cx), Err(proto::EndpointRecvError::Closed)));
             // Earlier messages have arrived.
             let ended = cx.block_on(of_server.run_async()).unwrap();
             assert!(matches!(ended, Err(WireError::Lost)), "{ended:?}");
@@ -314,7 +314,7 @@ fn lost_wire_is_reported_on_both_sides() {
                     assert!(of_client.poll().is_none() && of_server.poll().is_none());
                     drop(of_server.forsake());
                     assert!(matches!(of_client.poll(), Some(Err(WireError::Lost))));
-                    assert!(matches!(answer.try_recv(), Err(proto::TryRecvError::Closed)));
+                    assert!(matches!(answer.try_recv(), Err(proto::EndpointTryRecvError::Closed)));
                     // Messages that had arrived are received.
                     let turns::server::AskMessage::Ask(0, answer) = server.try_recv().unwrap() else { panic!() };
                     assert!(answer.answer(0).is_err());
@@ -322,7 +322,7 @@ fn lost_wire_is_reported_on_both_sides() {
                     drop(of_server.forsake());
                     assert!(matches!(of_client.poll(), Some(Err(WireError::Lost))));
                     assert!(client.is_closed() && client.ask(0).is_err());
-                    assert!(matches!(server.try_recv(), Err(proto::TryRecvError::Closed)));
+                    assert!(matches!(server.try_recv(), Err(proto::EndpointTryRecvError::Closed)));
                 }
             }
         }
@@ -369,7 +369,7 @@ fn slow_receiver_blocks_sender_over_wire() {
                     sent += 1;
                     stuck = 0;
                 }
-                Err(proto::TrySendError::Full(same, _)) => {
+                Err(proto::EndpointTrySendError::Full(same, _)) => {
                     client = same;
                     stuck += 1;
                 }
@@ -391,7 +391,7 @@ fn slow_receiver_blocks_sender_over_wire() {
                 if left == 0 {
                     match speaking.try_stop() {
                         Ok(listening) => waiting = Some(listening),
-                        Err(proto::TrySendError::Full(same, ())) => client = Some(same),
+                        Err(proto::EndpointTrySendError::Full(same, ())) => client = Some(same),
                         Err(error) => panic!("{error}"),
                     }
                 } else {
@@ -400,7 +400,7 @@ fn slow_receiver_blocks_sender_over_wire() {
                             left -= 1;
                             client = Some(next);
                         }
-                        Err(proto::TrySendError::Full(same, _)) => client = Some(same),
+                        Err(proto::EndpointTrySendError::Full(same, _)) => client = Some(same),
                         Err(error) => panic!("{error}"),
                     }
                 }
@@ -412,14 +412,14 @@ fn slow_receiver_blocks_sender_over_wire() {
                         server = Some(next);
                     }
                     Ok(flow::server::FlowMessage::Stop(adding)) => drop(adding.sum(sum).unwrap()),
-                    Err(proto::TryRecvError::Empty(same)) => server = Some(same),
+                    Err(proto::EndpointTryRecvError::Empty(same)) => server = Some(same),
                     Err(error) => panic!("{error}"),
                 }
             }
             if let Some(listening) = waiting.take() {
                 match listening.try_recv() {
                     Ok(flow::client::SumMessage::Sum(sum, _done)) => break assert_eq!(sum, 100 * LENGTH as u64),
-                    Err(proto::TryRecvError::Empty(same)) => waiting = Some(same),
+                    Err(proto::EndpointTryRecvError::Empty(same)) => waiting = Some(same),
                     Err(error) => panic!("{error}"),
                 }
             }
@@ -459,7 +459,7 @@ fn wire_buffer_is_bounded_for_unbounded_protocol() {
                     then
                 }
                 Ok(flood::client::FloodMessage::Stop(_)) => break assert_eq!(next, 1000),
-                Err(proto::TryRecvError::Empty(same)) => same,
+                Err(proto::EndpointTryRecvError::Empty(same)) => same,
                 Err(error) => panic!("{error}"),
             };
         }

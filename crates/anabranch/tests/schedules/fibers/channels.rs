@@ -1,6 +1,6 @@
 //! Shared channels: which fiber sends, receives or closes, and what has become of each value.
 
-use super::{SHORT, Stage, await_for, dally, play};
+use super::{SHORT, Stage, await_for, run_program, wait_randomly};
 use crate::{
     common::Counted,
     explore::{Event::*, Seen, any, explore},
@@ -31,10 +31,10 @@ fn send(cx: &Cx<'_>, stage: &Stage<'_>, sender: &Sender<Parcel>, parcel: Parcel)
                 Err(())
             }
         },
-        3 => stage.threatened(cx, |cx| sender.send(cx, parcel).map_err(drop)),
-        4 if sender.capacity() != Some(0) => match stage.threatened(cx, |cx| sender.reserve(cx)) {
+        3 => stage.with_random_cancellation(cx, |cx| sender.send(cx, parcel).map_err(drop)),
+        4 if sender.capacity() != Some(0) => match stage.with_random_cancellation(cx, |cx| sender.reserve(cx)) {
             Ok(permit) => {
-                _ = dally(cx);
+                _ = wait_randomly(cx);
                 // Given back without a use, now and then.
                 if any(0, 3) == 0 { Err(()) } else { permit.send(parcel).map_err(drop) }
             }
@@ -68,7 +68,7 @@ fn receive(cx: &Cx<'_>, stage: &Stage<'_>, receiver: &Receiver<Parcel>) -> Resul
             Ok(Err(Closed)) => true,
             Err(_) => false,
         },
-        2 => match stage.threatened(cx, |cx| receiver.recv(cx)) {
+        2 => match stage.with_random_cancellation(cx, |cx| receiver.recv(cx)) {
             Ok(parcel) => return one(parcel),
             Err(error) => error == RecvError::Closed,
         },
@@ -108,8 +108,8 @@ struct Ledger {
 }
 
 /// Two senders, two receivers, one of whom stays until the channel is closed: what was sent is received, once.
-fn traffic(seen: &Seen, open: impl Fn() -> (Sender<Parcel>, Receiver<Parcel>) + Sync) {
-    play(seen, 0, |cx, stage| {
+fn check_delivery(seen: &Seen, open: impl Fn() -> (Sender<Parcel>, Receiver<Parcel>) + Sync) {
+    run_program(seen, 0, |cx, stage| {
         let (sender, receiver) = open();
         let ledger = Mutex::new(Ledger::default());
         let ledger = &ledger;
@@ -142,7 +142,7 @@ fn traffic(seen: &Seen, open: impl Fn() -> (Sender<Parcel>, Receiver<Parcel>) + 
                             last[id] = Some(n);
                             ledger.lock().unwrap().got.push((id, n));
                         }
-                        _ = dally(cx);
+                        _ = wait_randomly(cx);
                     }
                 });
             }
@@ -158,28 +158,28 @@ fn traffic(seen: &Seen, open: impl Fn() -> (Sender<Parcel>, Receiver<Parcel>) + 
 }
 
 #[test]
-fn bounded() {
-    let seen = explore(8_000, |seen| traffic(seen, || channel::bounded(any(1, 2))));
+fn bounded_channels_deliver_each_value_once() {
+    let seen = explore(8_000, |seen| check_delivery(seen, || channel::bounded(any(1, 2))));
     seen.assert(&[Stolen, Spare, Lent, Fiber, Switch, CutShort, Late, Sent, Received, Shut]);
 }
 
 #[test]
-fn unbounded() {
-    let seen = explore(6_000, |seen| traffic(seen, channel::unbounded));
+fn unbounded_channels_deliver_each_value_once() {
+    let seen = explore(6_000, |seen| check_delivery(seen, channel::unbounded));
     seen.assert(&[Stolen, Spare, Lent, Fiber, Switch, CutShort, Late, Sent, Received, Shut]);
 }
 
 #[test]
-fn rendezvous() {
-    let seen = explore(8_000, |seen| traffic(seen, channel::rendezvous));
+fn rendezvous_channels_deliver_each_value_once() {
+    let seen = explore(8_000, |seen| check_delivery(seen, channel::rendezvous));
     seen.assert(&[Stolen, Spare, Lent, Fiber, Switch, CutShort, Late, Sent, Received, Shut]);
 }
 
 /// Receivers go before the senders: what is not received is dropped, and a send that cannot succeed returns an error.
 #[test]
-fn ends_that_leave() {
+fn values_are_dropped_or_returned_after_receivers_leave() {
     let seen = explore(8_000, |seen| {
-        play(seen, 6, |cx, stage| {
+        run_program(seen, 6, |cx, stage| {
             let (sender, receiver) = match any(0, 2) {
                 0 => channel::rendezvous(),
                 1 => channel::bounded(1),
@@ -191,13 +191,13 @@ fn ends_that_leave() {
                     s.spawn(move |cx| {
                         while sender.send(cx, stage.trap.step()).is_ok() {
                             stage.seen.add(Sent, 1);
-                            _ = dally(cx);
+                            _ = wait_randomly(cx);
                         }
                         assert!(sender.is_closed() || cx.is_cancelled());
                     });
                     s.spawn(move |cx| {
                         for _ in 0..any(0, 2) {
-                            let got = stage.threatened(cx, |cx| receiver.recv(cx));
+                            let got = stage.with_random_cancellation(cx, |cx| receiver.recv(cx));
                             stage.note(got, CutShort, Received);
                         }
                         drop((stage.trap.step(), receiver));
@@ -214,9 +214,9 @@ fn ends_that_leave() {
 /// Both sides send and receive at the same time, each by one wait for either: every value goes once, and none is lost
 /// with an arm that was not chosen.
 #[test]
-fn selects() {
+fn select_delivers_each_value_once() {
     let seen = explore(10_000, |seen| {
-        play(seen, 0, |cx, stage| {
+        run_program(seen, 0, |cx, stage| {
             let open = || if any(0, 1) == 0 { channel::rendezvous() } else { channel::bounded(1) };
             let (forth, back) = (open(), open());
             const COUNT: usize = 2;
@@ -260,9 +260,9 @@ fn selects() {
 
 /// Many receivers as one, members that come and go, and a selection among a number that only the program knows.
 #[test]
-fn sets() {
+fn receiver_sets_deliver_each_value_once() {
     let seen = explore(8_000, |seen| {
-        play(seen, 0, |cx, stage| {
+        run_program(seen, 0, |cx, stage| {
             let (mut set, mut receivers) = (ReceiverSet::new(), Vec::new());
             let (sent, mut got) = (AtomicUsize::new(0), 0);
             cx.scope(|s| {
@@ -279,7 +279,7 @@ fn sets() {
                             if let Ok(true) = send(cx, stage, &sender, (id, n, stage.make())) {
                                 sent.fetch_add(1, Ordering::Relaxed);
                             }
-                            _ = dally(cx);
+                            _ = wait_randomly(cx);
                         }
                     });
                 }
@@ -345,9 +345,9 @@ fn sets() {
 
 /// Requests, each with a place for the answer, to a fiber that may stop.
 #[test]
-fn services() {
+fn services_answer_or_close() {
     let seen = explore(6_000, |seen| {
-        play(seen, 8, |cx, stage| {
+        run_program(seen, 8, |cx, stage| {
             let trap = std::sync::Arc::clone(&stage.trap);
             let service =
                 stage.pool.spawn_service(move |cx, requests: Receiver<(u64, oneshot::Sender<(u64, Counted)>)>| {
@@ -364,7 +364,7 @@ fn services() {
                     let (service, answered) = (&service, &answered);
                     s.spawn(move |cx| {
                         for _ in 0..2 {
-                            let answer = stage.threatened(cx, |cx| service.call(cx, |reply| (n, reply)));
+                            let answer = stage.with_random_cancellation(cx, |cx| service.call(cx, |reply| (n, reply)));
                             if let Some((answer, _)) = stage.note(answer, CutShort, Received) {
                                 assert_eq!(answer, n + 1);
                                 answered.fetch_add(1, Ordering::Relaxed);
@@ -384,9 +384,9 @@ fn services() {
 
 /// A stream as a member of a set of streams.
 #[test]
-fn sets_of_streams() {
+fn receiver_sets_of_streams_deliver_each_value_once() {
     let seen = explore(6_000, |seen| {
-        play(seen, 0, |cx, stage| {
+        run_program(seen, 0, |cx, stage| {
             let mut set = ReceiverSet::new();
             let mut got = 0;
             cx.scope(|s| {
@@ -396,7 +396,7 @@ fn sets_of_streams() {
                     s.spawn(move |cx| {
                         for n in 0..3 {
                             sender.send(cx, (id, n, stage.make())).unwrap();
-                            _ = dally(cx);
+                            _ = wait_randomly(cx);
                         }
                     });
                 }

@@ -1,6 +1,6 @@
 //! What is in `sync`: contention, and waiters that go before their turn.
 
-use super::{SHORT, Stage, await_for, dally, play};
+use super::{SHORT, Stage, await_for, run_program, wait_randomly};
 use crate::{
     common::Counted,
     explore::{Event::*, any, explore},
@@ -20,15 +20,15 @@ fn lock<'a, T>(cx: &Cx<'_>, stage: &Stage<'_>, lock: &'a Mutex<T>) -> Option<Mut
         0 => lock.try_lock(),
         1 => stage.note(lock.lock_timeout(cx, SHORT), Late, Received),
         2 => stage.note(await_for(cx, lock.lock_async()), Late, Received),
-        3 => stage.threatened(cx, |cx| stage.note(lock.lock(cx), CutShort, Received)),
+        3 => stage.with_random_cancellation(cx, |cx| stage.note(lock.lock(cx), CutShort, Received)),
         _ => stage.note(lock.lock(cx), CutShort, Received),
     }
 }
 
 #[test]
-fn mutexes() {
+fn mutexes_exclude_each_other() {
     let seen = explore(10_000, |seen| {
-        play(seen, 8, |cx, stage| {
+        run_program(seen, 8, |cx, stage| {
             let (count, locked) = (Mutex::new((0_u64, stage.make())), AtomicU64::new(0));
             cx.scope(|s| {
                 for _ in 0..3 {
@@ -37,7 +37,7 @@ fn mutexes() {
                             let Some(mut guard) = lock(cx, stage, &count) else { continue };
                             locked.fetch_add(1, Ordering::Relaxed);
                             let before = guard.0;
-                            let waited = dally(cx);
+                            let waited = wait_randomly(cx);
                             guard.0 = before + 1;
                             drop(stage.trap.step());
                             waited?;
@@ -57,11 +57,11 @@ fn mutexes() {
 /// A buffer with two conditions: a wake-up that is lost, or is consumed by a waiter that gave up, leaves a fiber
 /// waiting.
 #[test]
-fn conditions() {
+fn condition_variables_lose_no_notification() {
     struct Buffer {
         values: Mutex<VecDeque<Counted>>,
         is_filled: Condvar,
-        has_room: Condvar,
+        not_full: Condvar,
         taken: AtomicUsize,
     }
     const COUNT: usize = 6;
@@ -87,15 +87,15 @@ fn conditions() {
             buffer.is_filled.notify_all();
         }
         drop(values);
-        buffer.has_room.notify_one();
+        buffer.not_full.notify_one();
         Some(true)
     }
     let seen = explore(10_000, |seen| {
-        play(seen, 0, |cx, stage| {
+        run_program(seen, 0, |cx, stage| {
             let buffer = Buffer {
                 values: Mutex::default(),
                 is_filled: Condvar::new(),
-                has_room: Condvar::new(),
+                not_full: Condvar::new(),
                 taken: AtomicUsize::new(0),
             };
             let buffer = &buffer;
@@ -104,7 +104,7 @@ fn conditions() {
                     s.spawn(|cx| {
                         for _ in 0..COUNT / 2 {
                             let mut values = buffer.values.lock(cx).unwrap();
-                            buffer.has_room.wait_while(cx, &mut values, |values| values.len() == 2).unwrap();
+                            buffer.not_full.wait_while(cx, &mut values, |values| values.len() == 2).unwrap();
                             values.push_back(stage.make());
                             drop(values);
                             buffer.is_filled.notify_one();
@@ -114,7 +114,9 @@ fn conditions() {
                 // One takes what there is, the others give up now and then.
                 s.spawn(|cx| while take(cx, stage, buffer).unwrap() {});
                 for _ in 0..any(0, 2) {
-                    s.spawn(|cx| stage.threatened(cx, |cx| while take(cx, stage, buffer) == Some(true) {}));
+                    s.spawn(|cx| {
+                        stage.with_random_cancellation(cx, |cx| while take(cx, stage, buffer) == Some(true) {})
+                    });
                 }
             });
             assert_eq!(buffer.taken.load(Ordering::Relaxed), COUNT);
@@ -125,9 +127,9 @@ fn conditions() {
 }
 
 #[test]
-fn semaphores() {
+fn semaphores_limit_concurrency() {
     let seen = explore(10_000, |seen| {
-        play(seen, 8, |cx, stage| {
+        run_program(seen, 8, |cx, stage| {
             let (semaphore, used) = (Semaphore::new(2), AtomicUsize::new(0));
             cx.scope(|s| {
                 for _ in 0..3 {
@@ -138,14 +140,14 @@ fn semaphores() {
                                 0 => semaphore.try_acquire_many(count),
                                 1 => stage.note(semaphore.acquire_many_timeout(cx, count, SHORT), Late, Received),
                                 2 => stage.note(await_for(cx, semaphore.acquire_many_async(count)), Late, Received),
-                                3 => stage.threatened(cx, |cx| {
+                                3 => stage.with_random_cancellation(cx, |cx| {
                                     stage.note(semaphore.acquire_many(cx, count), CutShort, Received)
                                 }),
                                 _ => stage.note(semaphore.acquire_many(cx, count), CutShort, Received),
                             };
                             let Some(permit) = permit else { continue };
                             assert!(used.fetch_add(count, Ordering::Relaxed) + count <= 2);
-                            let waited = dally(cx);
+                            let waited = wait_randomly(cx);
                             used.fetch_sub(count, Ordering::Relaxed);
                             drop((stage.trap.step(), permit));
                             waited?;
@@ -162,9 +164,9 @@ fn semaphores() {
 }
 
 #[test]
-fn readers_and_writers() {
+fn writers_exclude_readers() {
     let seen = explore(6_000, |seen| {
-        play(seen, 0, |cx, stage| {
+        run_program(seen, 0, |cx, stage| {
             let (pair, written) = (RwLock::new((0_u64, 0_u64)), AtomicU64::new(0));
             cx.scope(|s| {
                 for id in 0..4 {
@@ -173,13 +175,13 @@ fn readers_and_writers() {
                         let write = |guard: Option<anabranch::sync::RwLockWriteGuard<'_, (u64, u64)>>| {
                             let Some(mut guard) = guard else { return };
                             guard.0 += 1;
-                            _ = dally(cx);
+                            _ = wait_randomly(cx);
                             guard.1 += 1;
                             written.fetch_add(1, Ordering::Relaxed);
                         };
                         let read = |guard: Option<anabranch::sync::RwLockReadGuard<'_, (u64, u64)>>| {
                             let Some(guard) = guard else { return };
-                            _ = dally(cx);
+                            _ = wait_randomly(cx);
                             assert_eq!(guard.0, guard.1);
                         };
                         for _ in 0..2 {
@@ -187,7 +189,9 @@ fn readers_and_writers() {
                                 (0, 0) => write(stage.note(pair.write_timeout(cx, SHORT), Late, Received)),
                                 (0, 1) => write(stage.note(await_for(cx, pair.write_async()), Late, Received)),
                                 (0, _) => {
-                                    write(stage.threatened(cx, |cx| stage.note(pair.write(cx), CutShort, Received)));
+                                    write(stage.with_random_cancellation(cx, |cx| {
+                                        stage.note(pair.write(cx), CutShort, Received)
+                                    }));
                                 }
                                 (_, 0) => read(stage.note(pair.read_timeout(cx, SHORT), Late, Received)),
                                 (_, 1) => read(stage.note(await_for(cx, pair.read_async()), Late, Received)),
@@ -205,9 +209,9 @@ fn readers_and_writers() {
 
 /// One fiber initialises, some meet, and none goes on before the last has come.
 #[test]
-fn cells_barriers_and_events() {
+fn cells_barriers_and_events_release_all_waiters() {
     let seen = explore(8_000, |seen| {
-        play(seen, 4, |cx, stage| {
+        run_program(seen, 4, |cx, stage| {
             let (cell, made) = (OnceCell::new(), AtomicUsize::new(0));
             let (barrier, event, arrived) = (Barrier::new(3), Event::new(), AtomicUsize::new(0));
             let exclusive = Monitor::new((0, stage.make()));
@@ -221,12 +225,13 @@ fn cells_barriers_and_events() {
                             s.spawn(move |cx| {
                                 // A fiber that gives up or panics leaves it to another.
                                 let init = |cx: &Cx<'_>| {
-                                    dally(cx)?;
+                                    wait_randomly(cx)?;
                                     drop(stage.trap.step());
                                     made.fetch_add(1, Ordering::Relaxed);
                                     Ok::<_, Cancelled>(stage.make())
                                 };
-                                let value = stage.threatened(cx, |cx| cell.get_or_try_init(cx, init).is_ok());
+                                let value =
+                                    stage.with_random_cancellation(cx, |cx| cell.get_or_try_init(cx, init).is_ok());
                                 if !value {
                                     cell.get_or_try_init(cx, init)?;
                                 }
@@ -240,7 +245,7 @@ fn cells_barriers_and_events() {
                                 assert_eq!(arrived.load(Ordering::Relaxed), 3);
                                 leaders.fetch_add(usize::from(is_leader), Ordering::Relaxed);
                                 if id == 0 {
-                                    dally(cx)?;
+                                    wait_randomly(cx)?;
                                     event.set();
                                 }
                                 stage.note(event.wait(cx), CutShort, Received);

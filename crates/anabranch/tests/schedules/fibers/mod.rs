@@ -13,7 +13,7 @@ mod time;
 
 use crate::{
     common::Counted,
-    explore::{Event, Seen, any, dawdle},
+    explore::{Event, Seen, any, pause_randomly},
     sum,
     trap::Trap,
 };
@@ -33,7 +33,7 @@ const SHORT: Duration = Duration::from_millis(1);
 /// Longer than any program.
 const FOREVER: Duration = Duration::from_secs(1 << 20);
 
-/// What a program has to play with.
+/// The shared objects of a program.
 pub struct Stage<'a> {
     pub seen: &'a Seen,
     pub trap: Arc<Trap>,
@@ -66,13 +66,13 @@ impl Stage<'_> {
     }
 
     /// Cancels at some time, from a thread, or now, or never.
-    pub fn threaten(&self, canceller: CancelHandle) {
+    pub fn cancel_at_random(&self, canceller: CancelHandle) {
         match any(0, 7) {
             0..=3 => {}
             4 => canceller.cancel(),
             _ => {
                 let threat = thread::spawn(move || {
-                    (0..any(0, 6)).for_each(|_| dawdle());
+                    (0..any(0, 6)).for_each(|_| pause_randomly());
                     canceller.cancel();
                 });
                 unpoisoned(self.threats.lock()).push(threat);
@@ -81,9 +81,9 @@ impl Stage<'_> {
     }
 
     /// Runs `body` in a scope that is perhaps cancelled.
-    pub fn threatened<R>(&self, cx: &Cx<'_>, body: impl FnOnce(&Cx<'_>) -> R) -> R {
+    pub fn with_random_cancellation<R>(&self, cx: &Cx<'_>, body: impl FnOnce(&Cx<'_>) -> R) -> R {
         cx.cancellable(|cx, canceller| {
-            self.threaten(canceller);
+            self.cancel_at_random(canceller);
             body(cx)
         })
     }
@@ -91,17 +91,17 @@ impl Stage<'_> {
 
 /// One execution of `program`, by a plain thread or by a fiber, one of whose first `most` steps panics; none where that
 /// is 0. What it returns, if nothing has.
-fn play<R: Send>(seen: &Seen, most: usize, program: impl FnOnce(&Cx<'_>, &Stage<'_>) -> R + Send) -> Option<R> {
-    play_in(seen, most, |builder| builder, program)
+fn run_program<R: Send>(seen: &Seen, most: usize, program: impl FnOnce(&Cx<'_>, &Stage<'_>) -> R + Send) -> Option<R> {
+    run_program_in(seen, most, |builder| builder, program)
 }
 
-/// As `play`, for programs in which fibers keep their threads, so that spares have to be had.
-fn play_with_spares<R: Send>(
+/// As `run_program`, for programs in which fibers keep their threads, so that spares have to be had.
+fn run_program_with_spares<R: Send>(
     seen: &Seen,
     most: usize,
     program: impl FnOnce(&Cx<'_>, &Stage<'_>) -> R + Send,
 ) -> Option<R> {
-    play_in(
+    run_program_in(
         seen,
         most,
         |builder| builder.max_spare_threads(12),
@@ -112,8 +112,8 @@ fn play_with_spares<R: Send>(
     )
 }
 
-/// As `play`, in a pool of a builder that says more.
-fn play_in<R: Send>(
+/// As `run_program`, in a pool of a builder that says more.
+fn run_program_in<R: Send>(
     seen: &Seen,
     most: usize,
     with: impl FnOnce(Builder) -> Builder,
@@ -162,7 +162,7 @@ fn unpoisoned<G>(locked: Result<G, PoisonError<G>>) -> G {
 }
 
 /// Waits for nothing in particular, or does not wait.
-fn dally(cx: &Cx<'_>) -> Result<(), Cancelled> {
+fn wait_randomly(cx: &Cx<'_>) -> Result<(), Cancelled> {
     match any(0, 3) {
         0 => Ok(()),
         1 => cx.sleep(SHORT),

@@ -1,6 +1,6 @@
 //! Scopes, joins and races: what is under way together ends together.
 
-use super::{FOREVER, SHORT, Stage, dally, play, play_with_spares};
+use super::{FOREVER, SHORT, Stage, run_program, run_program_with_spares, wait_randomly};
 use crate::{
     common::fibers::Meeting,
     explore::{Event::*, any, explore},
@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Spawns down to 2^`depth` leaves, with a wait at each, and gives back how many there were.
 fn grow(cx: &Cx<'_>, stage: &Stage<'_>, depth: u32) -> Result<u64, Cancelled> {
     let _kept = stage.trap.step();
-    dally(cx)?;
+    wait_randomly(cx)?;
     if depth == 0 {
         return Ok(1);
     }
@@ -33,10 +33,10 @@ fn grow(cx: &Cx<'_>, stage: &Stage<'_>, depth: u32) -> Result<u64, Cancelled> {
 }
 
 #[test]
-fn scopes() {
+fn scopes_wait_for_all_fibers() {
     let seen = explore(8_000, |seen| {
-        play(seen, 20, |cx, stage| {
-            let leaves = stage.threatened(cx, |cx| grow(cx, stage, 2));
+        run_program(seen, 20, |cx, stage| {
+            let leaves = stage.with_random_cancellation(cx, |cx| grow(cx, stage, 2));
             if let Some(leaves) = stage.note(leaves, CutShort, Received) {
                 assert_eq!(leaves, 4);
             }
@@ -54,7 +54,7 @@ fn meet(cx: &Cx<'_>, stage: &Stage<'_>, depth: u32) -> Result<usize, Cancelled> 
             let _kept = stage.trap.step();
             let rounds = meeting.attend(cx)?;
             drop(stage.trap.step());
-            dally(cx)?;
+            wait_randomly(cx)?;
             Ok(rounds + if depth == 0 { 0 } else { meet(cx, stage, depth - 1)? })
         }
     };
@@ -64,10 +64,10 @@ fn meet(cx: &Cx<'_>, stage: &Stage<'_>, depth: u32) -> Result<usize, Cancelled> 
 }
 
 #[test]
-fn joins_that_meet() {
+fn halves_of_a_join_wait_for_each_other() {
     let seen = explore(12_000, |seen| {
-        play(seen, 16, |cx, stage| {
-            let rounds = stage.threatened(cx, |cx| meet(cx, stage, 1));
+        run_program(seen, 16, |cx, stage| {
+            let rounds = stage.with_random_cancellation(cx, |cx| meet(cx, stage, 1));
             if let Some(rounds) = stage.note(rounds, CutShort, Received) {
                 assert_eq!(rounds, 12);
             }
@@ -79,11 +79,11 @@ fn joins_that_meet() {
 
 /// Joins that may fail, in time limits, with compute forks in them, so that offers and forks are open on one stack.
 #[test]
-fn joins_that_fail() {
+fn failed_joins_end_both_halves() {
     fn divide(cx: &Cx<'_>, stage: &Stage<'_>, depth: u32) -> Result<u64, WaitError> {
         let _kept = stage.trap.step();
         if depth == 0 {
-            dally(cx)?;
+            wait_randomly(cx)?;
             return if any(0, 15) == 0 { Err(WaitError::Cancelled) } else { Ok(tree(&stage.trap, 1)) };
         }
         let (a, b) = match any(0, 3) {
@@ -99,7 +99,7 @@ fn joins_that_fail() {
         Ok(a + b)
     }
     let seen = explore(8_000, |seen| {
-        play(seen, 24, |cx, stage| {
+        run_program(seen, 24, |cx, stage| {
             let leaves = divide(cx, stage, 2);
             assert!(!panicking());
             match leaves {
@@ -118,17 +118,17 @@ fn joins_that_fail() {
 
 /// The first wins, the others are cancelled, and have ended when the race is over.
 #[test]
-fn races() {
+fn races_cancel_the_losers() {
     let seen = explore(12_000, |seen| {
-        play(seen, 10, |cx, stage| {
+        run_program(seen, 10, |cx, stage| {
             let ended = AtomicU64::new(0);
             let racer = |cx: &Cx<'_>, id: u32| {
                 let kept = stage.trap.step();
-                let result = if id == 0 { cx.sleep(FOREVER) } else { dally(cx) };
+                let result = if id == 0 { cx.sleep(FOREVER) } else { wait_randomly(cx) };
                 ended.fetch_add(1, Ordering::Relaxed);
                 result.map(|()| (id, kept))
             };
-            let winner = stage.threatened(cx, |cx| match any(0, 2) {
+            let winner = stage.with_random_cancellation(cx, |cx| match any(0, 2) {
                 0 => cx.race((|cx: &Cx<'_>| racer(cx, 0), |cx: &Cx<'_>| racer(cx, 1), |cx: &Cx<'_>| racer(cx, 2))),
                 1 => cx.race_iter(0..3, racer).expect("there are three"),
                 _ => cx.race_ok_iter(0..3, racer).map_err(|errors| {
@@ -149,7 +149,7 @@ fn races() {
 /// Waits in a drop that unwinds: a fiber does not leave its stack for them. So it must not wait for a lock that another
 /// fiber of its thread holds while that one waits.
 #[test]
-fn waits_while_unwinding() {
+fn waits_in_an_unwinding_drop_end() {
     struct Mourns<'a>(&'a Cx<'a>, &'a Stage<'a>, &'a Mutex<u64>);
     impl Drop for Mourns<'_> {
         fn drop(&mut self) {
@@ -159,9 +159,9 @@ fn waits_while_unwinding() {
                 0 => _ = cx.sleep(SHORT),
                 1 => _ = lock.lock(cx).map(|mut count| *count += 1),
                 _ => {
-                    let (a, b) = cx.join(|cx| dally(cx), |cx| dally(cx));
+                    let (a, b) = cx.join(|cx| wait_randomly(cx), |cx| wait_randomly(cx));
                     _ = a.and(b);
-                    cx.scope(|s| _ = s.spawn(dally));
+                    cx.scope(|s| _ = s.spawn(wait_randomly));
                 }
             }
             assert_eq!(was_panicking, panicking());
@@ -170,22 +170,24 @@ fn waits_while_unwinding() {
     }
     let seen = explore(8_000, |seen| {
         // Each fiber that unwinds may keep a thread.
-        play_with_spares(seen, 6, |cx, stage| {
+        run_program_with_spares(seen, 6, |cx, stage| {
             let (lock, brief) = (Mutex::new(0), Mutex::new(0));
             cx.scope(|s| {
                 for _ in 0..2 {
                     s.spawn(|cx| {
                         let _mourns = Mourns(cx, stage, &brief);
-                        let result = dally(cx);
+                        let result = wait_randomly(cx);
                         stage.note(result, CutShort, Received);
                         *brief.lock(cx)? += 1;
                         let mut guard = lock.lock(cx)?;
                         *guard += 1;
-                        let result = dally(cx);
+                        let result = wait_randomly(cx);
                         stage.note(result, CutShort, Received);
                         drop((stage.trap.step(), guard));
-                        let (a, b) =
-                            cx.join(|_| drop(stage.trap.step()), |cx| dally(cx).map(|()| drop(stage.trap.step())));
+                        let (a, b) = cx.join(
+                            |_| drop(stage.trap.step()),
+                            |cx| wait_randomly(cx).map(|()| drop(stage.trap.step())),
+                        );
                         b.map(|()| a)
                     });
                 }
@@ -198,13 +200,13 @@ fn waits_while_unwinding() {
 
 /// A fiber waits inside another pool: its thread is kept, and those of its own pool go on without.
 #[test]
-fn waits_in_another_pool() {
+fn waits_in_another_pool_keep_the_thread() {
     let seen = explore(8_000, |seen| {
         let other: Pool = Pool::builder().threads(1).build().unwrap();
-        play_with_spares(seen, 10, |cx, stage| {
+        run_program_with_spares(seen, 10, |cx, stage| {
             let other = &other;
             let (leaves, b) = cx.join(
-                |_| other.install(|| (tree(&stage.trap, 1), other.run(|cx| cx.join(|_| (), dally).1.is_ok()))),
+                |_| other.install(|| (tree(&stage.trap, 1), other.run(|cx| cx.join(|_| (), wait_randomly).1.is_ok()))),
                 |cx| {
                     cx.scope(|s| {
                         let handle = s.spawn(|cx| other.install(|| cx.sleep(SHORT)));

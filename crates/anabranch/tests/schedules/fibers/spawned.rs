@@ -1,9 +1,9 @@
 //! Fibers that need not be waited for, pools that end before them, and futures.
 
-use super::{FOREVER, SHORT, dally, play};
+use super::{FOREVER, SHORT, run_program, wait_randomly};
 use crate::{
     common::Counted,
-    explore::{Event::*, any, dawdle, explore},
+    explore::{Event::*, any, explore, pause_randomly},
     trap::Trap,
 };
 use anabranch::{
@@ -24,13 +24,13 @@ use std::{
 };
 
 /// A fiber that waits for one that it has spawned, and gives back what that one was given.
-fn life(cx: &Cx<'_>, trap: &Arc<Trap>) -> Result<Option<Counted>, Cancelled> {
+fn run_parent(cx: &Cx<'_>, trap: &Arc<Trap>) -> Result<Option<Counted>, Cancelled> {
     let _kept = trap.step();
-    dally(cx)?;
+    wait_randomly(cx)?;
     let (reply, mut result) = oneshot::channel();
     let (value, below) = (trap.make(), Arc::clone(trap));
     trap.let_go();
-    let child = anabranch::spawn(move |cx| dally(cx).map(|()| _ = reply.send((value, below.step()))));
+    let child = anabranch::spawn(move |cx| wait_randomly(cx).map(|()| _ = reply.send((value, below.step()))));
     if any(0, 3) == 0 {
         child.cancel();
     }
@@ -47,7 +47,7 @@ fn life(cx: &Cx<'_>, trap: &Arc<Trap>) -> Result<Option<Counted>, Cancelled> {
 }
 
 /// What may be done with a handle.
-fn end<T: Send + 'static>(cx: &Cx<'_>, trap: &Trap, mut handle: JoinHandle<T>) -> Option<T> {
+fn use_handle<T: Send + 'static>(cx: &Cx<'_>, trap: &Trap, mut handle: JoinHandle<T>) -> Option<T> {
     match any(0, 6) {
         0 => {
             trap.let_go();
@@ -80,20 +80,20 @@ fn end<T: Send + 'static>(cx: &Cx<'_>, trap: &Trap, mut handle: JoinHandle<T>) -
 }
 
 #[test]
-fn spawned() {
+fn handles_report_all_results() {
     let seen = explore(12_000, |seen| {
-        play(seen, 16, |cx, stage| {
+        run_program(seen, 16, |cx, stage| {
             let handles: Vec<_> = (0..any(1, 3))
                 .map(|_| {
                     let trap = Arc::clone(&stage.trap);
-                    stage.pool.spawn(move |cx| life(cx, &trap))
+                    stage.pool.spawn(move |cx| run_parent(cx, &trap))
                 })
                 .collect();
             for handle in handles {
                 if any(0, 3) == 0 {
-                    stage.threaten(handle.cancel_handle());
+                    stage.cancel_at_random(handle.cancel_handle());
                 }
-                if let Some(result) = end(cx, &stage.trap, handle) {
+                if let Some(result) = use_handle(cx, &stage.trap, handle) {
                     stage.note(result, CutShort, Received);
                 }
             }
@@ -104,7 +104,7 @@ fn spawned() {
 }
 
 /// What a fiber may be at when its pool ends.
-fn linger(cx: &Cx<'_>, trap: &Arc<Trap>, lock: &sync::Mutex<()>) -> Result<(), Cancelled> {
+fn wait_somehow(cx: &Cx<'_>, trap: &Arc<Trap>, lock: &sync::Mutex<()>) -> Result<(), Cancelled> {
     let _kept = trap.step();
     match any(0, 5) {
         0 => cx.sleep(FOREVER)?,
@@ -144,7 +144,7 @@ fn linger(cx: &Cx<'_>, trap: &Arc<Trap>, lock: &sync::Mutex<()>) -> Result<(), C
 
 /// A pool is dropped with fibers that wait, run, and have not begun: all of them are cancelled, and all of them run.
 #[test]
-fn closed_with_fibers() {
+fn dropped_pool_cancels_and_runs_all_fibers() {
     let seen = explore(12_000, |seen| {
         let trap = Trap::within(16);
         trap.let_go();
@@ -169,7 +169,7 @@ fn closed_with_fibers() {
                             }
                         }
                         let _ends = Ends(ended);
-                        let result = linger(cx, &trap, &lock);
+                        let result = wait_somehow(cx, &trap, &lock);
                         assert_eq!(result, Err(Cancelled));
                         cancelled.fetch_add(1, Ordering::Relaxed);
                     }));
@@ -179,7 +179,7 @@ fn closed_with_fibers() {
         };
         let threads: Vec<_> = (0..any(0, 2)).map(|_| thread::spawn(spawn.clone())).collect();
         let mut begun = spawn();
-        (0..any(0, 20)).for_each(|_| dawdle());
+        (0..any(0, 20)).for_each(|_| pause_randomly());
         if any(0, 3) == 0 {
             // Only those that have been cancelled end.
             manual.advance(SHORT);

@@ -1,6 +1,6 @@
 //! Channels with one end each, and those on which everybody sees everything.
 
-use super::{SHORT, Stage, await_for, dally, play};
+use super::{SHORT, Stage, await_for, run_program, wait_randomly};
 use crate::{
     common::Counted,
     explore::{Event::*, any, explore},
@@ -19,13 +19,13 @@ use std::{
 
 /// One value, once, or a word that it will not come.
 #[test]
-fn oneshots() {
+fn oneshots_deliver_once_or_close() {
     let seen = explore(12_000, |seen| {
-        play(seen, 4, |cx, stage| {
+        run_program(seen, 4, |cx, stage| {
             let (sender, mut receiver) = oneshot::channel();
             let (sent, got) = cx.join(
                 |cx| {
-                    _ = dally(cx);
+                    _ = wait_randomly(cx);
                     if any(0, 5) == 0 { false } else { sender.send(stage.trap.step()).is_ok() }
                 },
                 |cx| {
@@ -34,7 +34,7 @@ fn oneshots() {
                             0 => match receiver.try_recv() {
                                 Ok(value) => return Ok(value),
                                 Err(TryRecvError::Closed) => return Err(Closed),
-                                Err(TryRecvError::Empty) => _ = dally(cx),
+                                Err(TryRecvError::Empty) => _ = wait_randomly(cx),
                             },
                             1 => match receiver.recv_timeout(cx, SHORT) {
                                 Ok(value) => return Ok(value),
@@ -46,7 +46,7 @@ fn oneshots() {
                                 Err(WaitError::TimedOut) => seen.add(Late, 1),
                                 Err(WaitError::Cancelled) => seen.add(CutShort, 1),
                             },
-                            3 => match stage.threatened(cx, |cx| receiver.recv(cx)) {
+                            3 => match stage.with_random_cancellation(cx, |cx| receiver.recv(cx)) {
                                 Ok(value) => return Ok(value),
                                 Err(RecvError::Closed) => return Err(Closed),
                                 Err(RecvError::Cancelled) => seen.add(CutShort, 1),
@@ -89,10 +89,10 @@ fn send(cx: &Cx<'_>, stage: &Stage<'_>, sender: &mut spsc::Sender<Parcel>, parce
                 Err(())
             }
         },
-        3 => stage.threatened(cx, |cx| sender.send(cx, parcel).map_err(drop)),
-        4 => match stage.threatened(cx, |cx| sender.reserve(cx)) {
+        3 => stage.with_random_cancellation(cx, |cx| sender.send(cx, parcel).map_err(drop)),
+        4 => match stage.with_random_cancellation(cx, |cx| sender.reserve(cx)) {
             Ok(permit) if any(0, 3) > 0 => {
-                _ = dally(cx);
+                _ = wait_randomly(cx);
                 permit.send(parcel).map_err(drop)
             }
             _ => Err(()),
@@ -118,7 +118,7 @@ fn receive(cx: &Cx<'_>, stage: &Stage<'_>, receiver: &mut spsc::Receiver<Parcel>
             Ok(Err(Closed)) => true,
             Err(_) => false,
         },
-        2 => match stage.threatened(cx, |cx| receiver.recv(cx)) {
+        2 => match stage.with_random_cancellation(cx, |cx| receiver.recv(cx)) {
             Ok(parcel) => return one(parcel),
             Err(error) => error == RecvError::Closed,
         },
@@ -152,9 +152,9 @@ fn receive(cx: &Cx<'_>, stage: &Stage<'_>, receiver: &mut spsc::Receiver<Parcel>
 
 /// In order, once, all that was sent, also when an end is closed; what is not received is dropped.
 #[test]
-fn streams() {
+fn streams_deliver_in_order_once() {
     let seen = explore(16_000, |seen| {
-        play(seen, 0, |cx, stage| {
+        run_program(seen, 0, |cx, stage| {
             let (mut sender, mut receiver) = if any(0, 2) == 0 { spsc::unbounded() } else { spsc::bounded(any(1, 3)) };
             let leaves = any(0, 3) == 0;
             let (sent, got) = cx.join(
@@ -182,7 +182,7 @@ fn streams() {
                         if any(0, 15) == 0 {
                             receiver.close();
                         }
-                        _ = dally(cx);
+                        _ = wait_randomly(cx);
                     }
                     drop(receiver);
                     got
@@ -200,9 +200,9 @@ fn streams() {
 
 /// Everybody sees the last value, and none sees an older one after a newer.
 #[test]
-fn watches() {
+fn watches_never_go_back() {
     let seen = explore(8_000, |seen| {
-        play(seen, 0, |cx, stage| {
+        run_program(seen, 0, |cx, stage| {
             let (sender, receiver) = watch::channel((0, stage.make()));
             let highest = AtomicUsize::new(0);
             cx.scope(|s| {
@@ -214,7 +214,7 @@ fn watches() {
                             let n = highest.fetch_add(1, Ordering::Relaxed) + 1;
                             sender.send((n, stage.make())).unwrap();
                             seen.add(Sent, 1);
-                            _ = dally(cx);
+                            _ = wait_randomly(cx);
                         }
                     });
                 }
@@ -233,7 +233,7 @@ fn watches() {
                                     Err(_) => Err(false),
                                 },
                                 _ => stage
-                                    .threatened(cx, |cx| receiver.recv(cx))
+                                    .with_random_cancellation(cx, |cx| receiver.recv(cx))
                                     .map_err(|error| error == RecvError::Closed),
                             };
                             match result {
@@ -255,9 +255,9 @@ fn watches() {
 
 /// Everybody gets everything, in the one order, or learns how much was missed.
 #[test]
-fn broadcasts() {
+fn broadcasts_deliver_in_order_or_report_lag() {
     let seen = explore(8_000, |seen| {
-        play(seen, 0, |cx, stage| {
+        run_program(seen, 0, |cx, stage| {
             let (sender, receiver) = broadcast::channel(2);
             cx.scope(|s| {
                 let mut receivers = vec![receiver];
@@ -269,7 +269,7 @@ fn broadcasts() {
                             if sender.send((id, n, stage.make())).is_ok() {
                                 seen.add(Sent, 1);
                             }
-                            _ = dally(cx);
+                            _ = wait_randomly(cx);
                         }
                     });
                 }
@@ -298,7 +298,7 @@ fn broadcasts() {
                                     Ok(Err(ClosedOrLagged::Closed)) => Err(true),
                                     Err(_) => Err(false),
                                 },
-                                _ => match stage.threatened(cx, |cx| receiver.recv(cx)) {
+                                _ => match stage.with_random_cancellation(cx, |cx| receiver.recv(cx)) {
                                     Ok(parcel) => Ok(Some(parcel)),
                                     Err(broadcast::RecvError::Lagged(n)) => lagged(n),
                                     Err(error) => Err(error == broadcast::RecvError::Closed),
@@ -314,7 +314,7 @@ fn broadcasts() {
                                 Err(true) => break,
                                 Err(false) => seen.add(Late, 1),
                             }
-                            _ = dally(cx);
+                            _ = wait_randomly(cx);
                         }
                         assert_eq!(missed.get(), receiver.lagged());
                         if stays {

@@ -1,21 +1,22 @@
 //! Sleeps and time limits, by a clock that a hand moves or by that of chance.
 
-use super::{FOREVER, SHORT, play};
+use super::{FOREVER, SHORT, run_program};
 use crate::explore::{Event::*, any, explore};
 use anabranch::{Cancelled, WaitError, channel::oneshot, sync::Trigger};
 
 /// Nobody wakes too early, and a time limit is kept: what comes in time is there, and what does not has an end.
 #[test]
-fn time_limits() {
+fn timeouts_are_neither_early_nor_missed() {
     let seen = explore(12_000, |seen| {
-        play(seen, 10, |cx, stage| {
+        run_program(seen, 10, |cx, stage| {
             let mut trigger = Trigger::new();
             let signal = trigger.signal();
             let (sender, mut receiver) = oneshot::channel();
             cx.scope(|s| {
                 s.spawn(|cx| {
                     let (start, nap) = (cx.now(), SHORT * any(0, 3) as u32);
-                    if stage.note(stage.threatened(cx, |cx| cx.sleep(nap)), CutShort, Received).is_some() {
+                    if stage.note(stage.with_random_cancellation(cx, |cx| cx.sleep(nap)), CutShort, Received).is_some()
+                    {
                         assert!(cx.now() >= start + nap);
                     }
                     drop(stage.trap.step());

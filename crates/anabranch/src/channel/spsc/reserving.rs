@@ -43,7 +43,7 @@ impl<T> Attempt for Reserving<'_, T> {
     }
 
     fn before_spin(&self) {
-        // SAFETY: an operation is not `Sync`, so only its owner gets here, and the reference ends with the call.
+        // SAFETY: an operation is not `Sync`, so only its owner calls this, and the reference ends with the call.
         unsafe { self.producer() }.before_spin();
     }
 }

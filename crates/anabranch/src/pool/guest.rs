@@ -1,0 +1,132 @@
+//! Guests: threads from outside that enter a pool. A guest takes a worker entry, and leaves it at the end.
+
+use crate::{
+    pool::{registry::Registry, worker::Worker},
+    sys::thread::thread_local,
+    wait::current_stack::Pinned,
+};
+use std::{cell::Cell, ptr};
+
+/// The number of vacant worker entries that stay on the list for the next guests.
+const KEPT_ENTRIES: usize = if cfg!(shuttle) { 0 } else { 16 };
+
+thread_local! {
+    /// The last worker entry of this thread as a guest, as a hint: the address of the pool, and the index.
+    static LAST_ENTRY: Cell<(*const Registry, usize)> = const { Cell::new((ptr::null(), 0)) };
+}
+
+impl Registry {
+    /// Runs `root` on the calling thread as a member of this pool. A thread that does not belong to the pool runs it as
+    /// a guest.
+    #[inline]
+    pub(crate) fn enter<R>(&self, root: impl FnOnce() -> R) -> R {
+        let current = Worker::current();
+        if current.is_of(self) {
+            return root();
+        }
+        // The thread may be away for long, so it lets other threads take its forks in its own pool.
+        if current.registry().is_some() {
+            current.publish_all();
+        }
+        let _guest = Guest::enter(self);
+        root()
+    }
+
+    /// Takes a worker entry for a guest, if possible the last one of this thread. The caller holds it.
+    #[inline]
+    fn take_entry(&self) -> &Worker {
+        let (registry, index) = LAST_ENTRY.get();
+        // The pool may be another one at the same address. The index is only a hint, so the worker entry is taken only
+        // if it is vacant.
+        if ptr::eq(registry, self)
+            && let Some(worker) = self.entries.get(index)
+            && !worker.is_own
+            && worker.status.occupy()
+        {
+            return worker;
+        }
+        self.find_entry()
+    }
+
+    #[cold]
+    fn find_entry(&self) -> &Worker {
+        let vacant = self.entries.all().find(|worker| !worker.is_own && worker.status.occupy());
+        let worker = vacant.unwrap_or_else(|| {
+            loop {
+                let worker = self.add_entry(false);
+                if worker.status.occupy() {
+                    break worker;
+                }
+            }
+        });
+        LAST_ENTRY.set((self, worker.index));
+        worker
+    }
+
+    /// Lists a worker entry that the caller has just taken.
+    #[inline]
+    fn list_again(&self, worker: &Worker) {
+        if worker.is_unlisted.get() != 0 {
+            self.list_slow(worker);
+        }
+    }
+
+    #[cold]
+    fn list_slow(&self, worker: &Worker) {
+        worker.is_unlisted.set(0);
+        self.entries.list(worker.index);
+    }
+
+    /// Removes the vacant worker entries of guests from the list, except for a few.
+    pub(crate) fn trim_entries(&self) {
+        let is_vacant = |worker: &&Worker| !worker.is_own && !worker.status.is_occupied();
+        for worker in self.workers().filter(is_vacant).skip(KEPT_ENTRIES) {
+            if !worker.status.occupy() {
+                continue;
+            }
+            // Held, but without a slot.
+            worker.status.wait();
+            if !worker.has_work() && worker.inbox.is_empty() {
+                worker.is_unlisted.set(1);
+                self.entries.unlist(worker.index);
+            }
+            worker.status.vacate();
+        }
+    }
+}
+
+/// A thread from outside that runs a root of its own.
+struct Guest<'a> {
+    worker: &'a Worker,
+    outer: *const Worker,
+    /// A fiber of another pool does not leave its stack meanwhile, because fibers of this worker entry do not run on
+    /// it.
+    _pinned: Pinned,
+}
+
+impl<'a> Guest<'a> {
+    #[inline]
+    fn enter(registry: &'a Registry) -> Self {
+        let worker = registry.take_entry();
+        registry.list_again(worker);
+        worker.note_thread();
+        worker.roots.add(1);
+        registry.call_heartbeat();
+        registry.wake_heartbeat();
+        worker.stack.forget_demand();
+        // SAFETY: the worker entry was vacant, and this thread holds it now. The registry, which the caller keeps
+        // alive, owns the worker entry, and `drop` puts the thread back on its outer worker entry.
+        let outer = unsafe { Worker::occupy(worker) };
+        Self { worker, outer, _pinned: Pinned::new() }
+    }
+}
+
+impl Drop for Guest<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        // SAFETY: this is the worker entry that the thread had before. A call further down the stack keeps the worker
+        // entry alive.
+        unsafe { Worker::occupy(self.outer) };
+        self.worker.status.vacate();
+    }
+}

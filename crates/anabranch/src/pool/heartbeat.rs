@@ -1,0 +1,195 @@
+//! The looks of the heartbeat worker at its pool, and the time from one look to the next.
+
+use crate::{
+    fiber::blocked_detector::BlockedDetector,
+    pool::{
+        registry::Registry,
+        sysmon::{self, Sysmon},
+        worker::Worker,
+    },
+    sys::clock::Instant,
+};
+use std::{collections::HashMap, time::Duration};
+
+/// How often the heartbeat worker looks for work.
+const INTERVAL: Duration = Duration::from_micros(100);
+
+/// The interval when every core is busy: the heartbeat worker then shares a core with working threads.
+const BUSY_INTERVAL: Duration = Duration::from_micros(400);
+
+/// The interval when all slots are taken. Then only a thread that blocks in a foreign call changes the state without a
+/// wake-up.
+const FULL_INTERVAL: Duration = Duration::from_millis(1);
+
+/// The longest interval of a heartbeat worker that sees nothing new, and the longest one when all slots are taken.
+/// Between two looks only a thread that blocks goes unnoticed, because forks, spawns and new roots wake the heartbeat
+/// worker. Shorter under shuttle, where a thread that sleeps for long may sleep for ever.
+const LONGEST_INTERVAL: Duration = Duration::from_millis(if cfg!(shuttle) { 4 } else { 25 });
+const LONGEST_FULL_INTERVAL: Duration = Duration::from_millis(4);
+
+/// From this interval on, the heartbeat worker registers to be woken by new work.
+const DOZE: Duration = Duration::from_millis(1);
+
+/// After this many looks that have shown nothing new, the heartbeat worker tidies up.
+const CALM: u32 = 3;
+
+/// The time after which a fiber that waits for a slot begins without one.
+const STARVING: Duration = Duration::from_millis(10);
+
+/// The time after the last root at which the heartbeat worker goes to sleep.
+const QUIET: Duration = Duration::from_millis(10);
+
+/// The result of a look of the heartbeat worker.
+pub(super) enum Finding {
+    /// There is work, and a slot to run it.
+    Work,
+    Nothing,
+    /// There is no slot, and fibers have waited for one for too long.
+    Starved,
+    /// There is no work, and there has been no root for a while.
+    Quiet,
+}
+
+/// The state that the heartbeat worker keeps from one look to the next.
+pub(super) struct Heartbeat {
+    roots: u64,
+    steps: u64,
+    active: Instant,
+    sysmon: Sysmon,
+    detector: BlockedDetector,
+    starving: Starving,
+    /// The number of looks in a row that have shown nothing new.
+    calm: u32,
+    /// The time until the next look.
+    pub(super) interval: Duration,
+    /// Whether new work wakes it.
+    pub(super) dozes: bool,
+}
+
+impl Heartbeat {
+    pub(super) fn new(registry: &Registry) -> Self {
+        Self {
+            roots: registry.count_roots(),
+            steps: registry.count_steps(),
+            active: Instant::now(),
+            sysmon: Sysmon::default(),
+            detector: BlockedDetector::default(),
+            starving: Starving::default(),
+            calm: 0,
+            interval: INTERVAL,
+            dozes: false,
+        }
+    }
+
+    /// Looks at the pool, and sets the time until the next look.
+    pub(super) fn check(&mut self, registry: &Registry, me: &Worker) -> Finding {
+        registry.note_heartbeat(me);
+        let (roots, steps) = (registry.count_roots(), registry.count_steps());
+        // Fibers that were spawned from outside count as work even while no thread works.
+        let is_waiting = registry.has_published_work();
+        let is_busy = is_waiting || registry.is_root_open();
+        let has_new_roots = roots != self.roots;
+        if is_busy || has_new_roots || steps != self.steps {
+            self.active = Instant::now();
+        }
+        (self.roots, self.steps) = (roots, steps);
+        if is_waiting || has_new_roots {
+            self.calm = 0;
+        }
+        if !is_busy {
+            // All new work wakes the heartbeat worker from here on, except for resumed fibers.
+            self.set_interval(if has_new_roots { INTERVAL } else { DOZE }, LONGEST_INTERVAL);
+            return if self.active.elapsed() >= QUIET { Finding::Quiet } else { Finding::Nothing };
+        }
+        self.detector.check(registry.workers());
+        if !registry.has_free_slot() {
+            let found = self.sysmon.check(registry.workers());
+            if found.has_lent {
+                registry.slots_lent.add(1);
+            }
+            if found.has_lent || found.is_unsure {
+                self.calm = 0;
+            }
+            if !registry.has_free_slot() {
+                self.set_interval(FULL_INTERVAL, LONGEST_FULL_INTERVAL);
+                // Without a slot a wake-up does not help.
+                self.dozes = false;
+                return if self.starving.check(registry.workers()) { Finding::Starved } else { Finding::Nothing };
+            }
+        }
+        self.starving.forget();
+        // If every core is busy, another thread only takes turns with the working ones. That pays for work that has
+        // been waiting, and not for work that lasts less than an interval.
+        let is_waiting = is_waiting || registry.has_published_work();
+        let has_core = registry.count_active(registry.cores) < registry.cores;
+        let sees_work = is_waiting || registry.sees_work();
+        if sees_work {
+            self.calm = 0;
+        }
+        self.set_interval(if has_core { INTERVAL } else { BUSY_INTERVAL }, LONGEST_INTERVAL);
+        if is_waiting || has_core && sees_work { Finding::Work } else { Finding::Nothing }
+    }
+
+    /// Returns whether enough looks have shown nothing new, so that the heartbeat worker tidies up.
+    pub(super) fn is_time_to_tidy_up(&self) -> bool {
+        self.calm == CALM
+    }
+
+    /// Records that new work came before the interval was over.
+    pub(super) fn note_news(&mut self) {
+        self.calm = 0;
+    }
+
+    /// Sets the interval after a look: twice the last one if the look has shown nothing new.
+    fn set_interval(&mut self, first: Duration, longest: Duration) {
+        self.interval = first.saturating_mul(1 << self.calm.min(16)).min(longest);
+        self.calm = self.calm.saturating_add(1);
+        self.dozes = self.interval >= DOZE;
+    }
+}
+
+/// Finds fibers that no thread begins. Forks and tasks cannot starve, because the threads that made them run them when
+/// they wait. But a fiber without a slot would wait for as long as guests compute.
+///
+/// A queue whose worker still runs fibers does not starve, however long it is, because the worker will begin all of
+/// them. A worker that computes counts as busy only for its own CPU time, not while the system runs other programs.
+#[derive(Default)]
+struct Starving(HashMap<usize, Still>);
+
+/// The time since which a worker has not begun a fiber, nor switched to another.
+struct Still {
+    steps: u64,
+    since: Instant,
+    clock: Option<u64>,
+}
+
+impl Starving {
+    fn forget(&mut self) {
+        self.0.clear();
+    }
+
+    /// Returns whether fibers have waited for a slot for too long.
+    fn check<'a>(&mut self, workers: impl Iterator<Item = &'a Worker>) -> bool {
+        let mut is_starving = false;
+        for worker in workers {
+            if !worker.has_jobs() {
+                self.0.remove(&worker.index);
+                continue;
+            }
+            let steps = worker.counters.steps();
+            let is_at_work = worker.is_own && worker.status.is_active();
+            let clock = if is_at_work && !cfg!(shuttle) { sysmon::cpu_clock(worker.thread()) } else { None };
+            let still = self.0.entry(worker.index).or_insert(Still { steps, since: Instant::now(), clock });
+            // If there is a clock now and was none before, or the reverse, the worker has begun or ended its work.
+            if still.steps != steps || still.clock.is_some() != clock.is_some() {
+                *still = Still { steps, since: Instant::now(), clock };
+            }
+            let has_run = match (still.clock, clock) {
+                (Some(before), Some(now)) => Duration::from_nanos(now.saturating_sub(before)),
+                _ => still.since.elapsed(),
+            };
+            is_starving |= has_run >= STARVING;
+        }
+        is_starving
+    }
+}

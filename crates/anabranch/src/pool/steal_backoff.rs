@@ -1,0 +1,64 @@
+//! When a searching thread may request work, or take fibers that a worker has just spawned.
+//!
+//! A request publishes even tiny pieces, and the owner pays for the publication and for the wait. So a thread whose
+//! last piece was short backs off, longer each time. A thread whose last piece was long enough
+//! requests at once.
+//!
+//! A search that finds nothing makes the next one shorter. Otherwise a thread with little to do would spend most of its
+//! time on searches.
+
+use crate::{pool::worker::Worker, sys::clock::Instant};
+use std::time::Duration;
+
+/// The longest time for which a worker without work searches before it releases its slot. It is about as long as the
+/// gaps between the parallel parts of a program that is parallel throughout.
+const SEARCH: Duration = Duration::from_micros(100);
+
+/// The shortest time for which a worker searches. If a timer of its own fibers ends the search, it searches no longer.
+const NAP: Duration = Duration::from_micros(2);
+
+/// A stolen piece shorter than this was not worth it: the owner would have run it in the time that the theft took.
+const WORTH_WHILE: Duration = Duration::from_micros(10);
+
+/// The shortest and the longest time that a thread waits before its next request, if it got short pieces.
+const REQUEST_DELAYS: (Duration, Duration) = (Duration::from_micros(10), Duration::from_micros(160));
+
+/// See the [module](self).
+pub(super) struct StealBackoff {
+    delay: Duration,
+    not_before: Option<Instant>,
+    /// The longest time of the next search.
+    search: Duration,
+}
+
+impl StealBackoff {
+    pub(super) fn new() -> Self {
+        Self { delay: Duration::ZERO, not_before: None, search: SEARCH }
+    }
+
+    /// Returns how long the next search may take.
+    pub(super) fn search_time(&self, me: &Worker) -> Duration {
+        if me.time_to_next_fiber().is_some_and(|time| time < self.search) { NAP } else { self.search }
+    }
+
+    pub(super) fn note_search(&mut self, has_found: bool) {
+        self.search = if has_found { (self.search * 2).min(SEARCH) } else { (self.search / 2).max(NAP) };
+    }
+
+    pub(super) fn note(&mut self, took: Duration) {
+        let (least, most) = REQUEST_DELAYS;
+        self.delay = if took < WORTH_WHILE { (self.delay * 2).clamp(least, most) } else { Duration::ZERO };
+        self.not_before = None;
+    }
+
+    pub(super) fn may_request(&mut self, now: Instant) -> bool {
+        if self.delay.is_zero() {
+            return true;
+        }
+        let may = now >= *self.not_before.get_or_insert(now + self.delay);
+        if may {
+            self.not_before = Some(now + self.delay);
+        }
+        may
+    }
+}

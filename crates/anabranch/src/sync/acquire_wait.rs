@@ -1,0 +1,117 @@
+//! The wait of one fiber or thread for permits of a [`RawSemaphore`].
+
+use crate::{
+    cx::attempt::Attempt,
+    sync::raw_semaphore::{Given, PATIENCE, RawSemaphore, Turn},
+    sys::clock::Instant,
+    wait::{queue::Entry, waitable::Waitable, waiter::Waiter},
+};
+use std::cell::Cell;
+
+/// See the [module](self).
+pub(crate) struct AcquireWait<'a> {
+    semaphore: &'a RawSemaphore,
+    entry: Entry<Turn>,
+    wanted: u64,
+    given: Cell<Given>,
+    /// The time of the first attempt that came too late after a wake-up.
+    late_since: Cell<Option<Instant>>,
+}
+
+impl<'a> AcquireWait<'a> {
+    pub(crate) fn new(semaphore: &'a RawSemaphore, permits: u64) -> Self {
+        Self {
+            semaphore,
+            entry: Entry::new(Turn::new(permits, false)),
+            wanted: permits,
+            given: Cell::new(Given::Nothing),
+            late_since: Cell::new(None),
+        }
+    }
+
+    /// Returns whether the waiter was woken, and has neither acquired nor waited again since.
+    pub(crate) fn was_woken(&self) -> bool {
+        self.given.get() == Given::WakeUp
+    }
+
+    /// Returns whether the next attempt succeeds because permits were handed over.
+    pub(crate) fn has_permits(&self) -> bool {
+        self.given.get() == Given::Permits
+    }
+
+    /// Returns whether the waiter has come too late for too long. Called for a woken waiter.
+    fn has_lost_patience(&self) -> bool {
+        // A model has no clock, so the first attempt that comes too late is enough.
+        if cfg!(loom) {
+            return true;
+        }
+        match self.late_since.get() {
+            Some(since) => since.elapsed() > PATIENCE,
+            None => {
+                self.late_since.set(Some(Instant::now()));
+                false
+            }
+        }
+    }
+}
+
+impl Attempt for AcquireWait<'_> {
+    type Output = ();
+
+    fn attempt(&self) -> Option<()> {
+        let is_acquired = match self.given.get() {
+            Given::Nothing => self.semaphore.try_acquire(self.wanted),
+            Given::WakeUp => self.semaphore.try_acquire_woken(self.wanted),
+            Given::Permits => true,
+        };
+        if !is_acquired {
+            return None;
+        }
+        self.given.set(Given::Nothing);
+        self.late_since.set(None);
+        Some(())
+    }
+
+    fn pass_on(&self) {
+        match self.given.replace(Given::Nothing) {
+            Given::Nothing => {}
+            Given::WakeUp => self.semaphore.pass_on_wake_up(self.wanted),
+            Given::Permits => self.semaphore.release(self.wanted),
+        }
+    }
+}
+
+// SAFETY: an address leaves the queue by `unregister`, or by `select_head`, under the lock of the queue.
+unsafe impl Waitable for AcquireWait<'_> {
+    fn is_lock(&self) -> bool {
+        true
+    }
+
+    unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
+        let was_woken = self.was_woken();
+        let turn = Turn::new(self.wanted, was_woken && self.has_lost_patience());
+        // SAFETY: the entry belongs to this wait and is in no queue, by the contract of `Waitable`. It stays where it
+        // is, and the waiter armed, until `unregister`.
+        let is_registered = unsafe { self.semaphore.enqueue(&self.entry, turn, was_woken, waiter, ticket) };
+        if is_registered {
+            self.given.set(Given::Nothing);
+        }
+        is_registered
+    }
+
+    unsafe fn unregister(&self, is_selected: bool) {
+        if is_selected {
+            // SAFETY: the queue selected this wait, so the entry is no longer linked.
+            self.given.set(unsafe { self.entry.with(|turn| turn.given()) });
+            return;
+        }
+        // SAFETY: `register` put the entry into this queue.
+        unsafe { self.semaphore.dequeue(&self.entry) };
+    }
+}
+
+impl Drop for AcquireWait<'_> {
+    fn drop(&mut self) {
+        self.pass_on();
+    }
+}
