@@ -53,7 +53,7 @@ pub(crate) trait Attempt: Waitable {
 
     /// Whether the operation is exclusive: no other waiter can take what it waits for, and it does not become ready by
     /// time alone. Then it may stay registered, with a persistent waiter, while no thread waits for it.
-    const IS_LONE: bool = false;
+    const IS_EXCLUSIVE: bool = false;
 
     /// Returns the result if the last wait has handed it over or if it is available now. Returns `None` otherwise.
     fn attempt(&self) -> Option<Self::Output>;

@@ -135,7 +135,7 @@ impl<O: Operation> Select<O> {
         cx.checkpoint()?;
         self.leave();
         // The first wait does not move the operations, because there may be no second one.
-        if O::IS_LONE && !self.is_biased && self.is_used {
+        if O::IS_EXCLUSIVE && !self.is_biased && self.is_used {
             self.persistent.get_or_insert_with(|| Box::new(Persistent::new()));
         }
         if let Some(persistent) = self.persistent() {

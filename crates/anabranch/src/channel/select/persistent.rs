@@ -84,7 +84,7 @@ fn given_back<O: Operation>(taken: Taken<Exclusive<O>>) -> O {
 
 impl<O: Operation> Persistent<O> {
     pub(crate) fn new() -> Self {
-        debug_assert!(O::IS_LONE);
+        debug_assert!(O::IS_EXCLUSIVE);
         Self { taken: Vec::new(), scheduler: SetScheduler::new() }
     }
 

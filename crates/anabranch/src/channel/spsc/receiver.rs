@@ -294,7 +294,7 @@ fn flat<T>(result: Result<Result<T, Closed>, WaitError>) -> Result<T, RecvError>
 impl<T> Attempt for Receiving<'_, T> {
     type Output = Result<T, Closed>;
 
-    const IS_LONE: bool = true;
+    const IS_EXCLUSIVE: bool = true;
 
     #[inline]
     fn attempt(&self) -> Option<Self::Output> {

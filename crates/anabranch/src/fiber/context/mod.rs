@@ -25,7 +25,7 @@ pub(crate) use switch::{Context, Exit, GOES_ACROSS, prepare_switch, prepare_swit
 /// The word that the function receives when it continues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Resume {
-    GoOn,
+    Continue,
     /// The function is to return, so that the stack can be given back. Only for one that is between two pieces of work.
     End,
 }
@@ -66,7 +66,7 @@ mod tests {
         let body = move |exit: &Exit| {
             for depth in 0..10 {
                 let (resume, sum) = leave(exit, depth, Left::Suspended);
-                assert_eq!((resume, sum), (Resume::GoOn, f64::from(depth) * 3.5 + f64::from(depth ^ 5)));
+                assert_eq!((resume, sum), (Resume::Continue, f64::from(depth) * 3.5 + f64::from(depth ^ 5)));
                 seen.set(seen.get() + 1);
             }
             assert_eq!(leave(exit, 3, Left::Idle).0, Resume::End);
@@ -84,7 +84,7 @@ mod tests {
     #[test]
     fn returned_function_ends_context() {
         in_context(
-            |exit| assert_eq!(exit.suspend(Left::Suspended), Resume::GoOn),
+            |exit| assert_eq!(exit.suspend(Left::Suspended), Resume::Continue),
             |context| {
                 assert_eq!(context.resume(), Left::Suspended);
                 assert_eq!(context.resume(), Left::Idle);

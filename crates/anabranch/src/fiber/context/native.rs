@@ -66,7 +66,7 @@ impl Context {
     /// returned.
     #[inline]
     pub(crate) fn resume(&mut self) -> Left {
-        self.enter(Resume::GoOn)
+        self.enter(Resume::Continue)
     }
 
     #[inline]
@@ -99,7 +99,7 @@ impl Exit {
         // SAFETY: only this function uses its exit, so it is the one that runs, and `outside` is where the thread goes
         // on.
         let word = unsafe { switch(&self.inside, self.outside.get(), left as usize) };
-        if word == Resume::GoOn as usize { Resume::GoOn } else { Resume::End }
+        if word == Resume::Continue as usize { Resume::Continue } else { Resume::End }
     }
 }
 
@@ -118,7 +118,7 @@ pub(crate) const GOES_ACROSS: bool = true;
 /// stack. The thread sees no difference from having resumed the other.
 #[inline]
 pub(crate) fn prepare_switch_to(from: &Exit, to: &Exit) -> Option<PendingSwitch> {
-    const { assert!(Resume::GoOn as usize == 0) };
+    const { assert!(Resume::Continue as usize == 0) };
     to.outside.set(from.outside.get());
     Some(PendingSwitch::new(&from.inside, to.inside.get()))
 }
@@ -167,7 +167,7 @@ unsafe extern "C" fn run<F: FnOnce(&Exit)>(exit: *const Exit, function: *mut (),
     unsafe {
         let exit = &*exit;
         let function = function.cast::<F>().read();
-        if resume == Resume::GoOn as usize {
+        if resume == Resume::Continue as usize {
             // If this unwinds, the process ends, as at the end of every `extern "C"` function.
             function(exit);
         } else {

@@ -30,7 +30,7 @@ impl Context {
     pub(crate) fn new(stack: FiberStack, function: impl FnOnce(&Exit) + 'static) -> Self {
         Self {
             coroutine: Coroutine::with_stack(stack, move |exit, resume| {
-                if resume == Resume::GoOn {
+                if resume == Resume::Continue {
                     function(exit);
                 }
             }),
@@ -40,7 +40,7 @@ impl Context {
     /// Runs the function until it leaves. `Idle` also when it has returned.
     #[inline]
     pub(crate) fn resume(&mut self) -> Left {
-        match self.coroutine.resume(Resume::GoOn) {
+        match self.coroutine.resume(Resume::Continue) {
             CoroutineResult::Yield(left) => left,
             CoroutineResult::Return(()) => Left::Idle,
         }
