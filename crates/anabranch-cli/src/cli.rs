@@ -73,14 +73,14 @@ pub fn parse() -> Result<Command, Failure> {
 
 /// Returns clap's message without its usage paragraph, on one line.
 fn one_line(message: &str) -> String {
-    let told = message
+    let line = message
         .split("\n\n")
         .map(str::trim)
         .filter(|paragraph| !paragraph.starts_with("Usage:") && !paragraph.starts_with("For more information"))
         .map(|paragraph| paragraph.split_whitespace().collect::<Vec<_>>().join(" "))
         .collect::<Vec<_>>()
         .join("; ");
-    told.strip_prefix("error: ").unwrap_or(&told).to_owned()
+    line.strip_prefix("error: ").unwrap_or(&line).to_owned()
 }
 
 #[cfg(test)]

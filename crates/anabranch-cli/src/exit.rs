@@ -29,18 +29,18 @@ impl Failure {
             Failure::ClosedOutput => (None, 141),
         };
         if let Some(line) = line {
-            say(&line);
+            print_message(&line);
         }
         ExitCode::from(status)
     }
 }
 
 /// Prints a message as one line on standard error. Ignores a closed standard error.
-pub fn say(line: &str) {
+pub fn print_message(line: &str) {
     let _ = writeln!(std::io::stderr(), "anabranch: {line}");
 }
 
 /// Prints one line unchanged on standard error, for results that have no other place.
-pub fn tell(line: &str) {
+pub fn print_line(line: &str) {
     let _ = writeln!(std::io::stderr(), "{line}");
 }

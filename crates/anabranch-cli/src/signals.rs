@@ -95,9 +95,9 @@ impl Signals {
             let _ = std::fs::remove_file(path);
         }
         if std::io::IsTerminal::is_terminal(&std::io::stderr()) {
-            crate::exit::tell(""); // Ends the line that has `^C` or an unfinished bar.
+            crate::exit::print_line(""); // Ends the line that has `^C` or an unfinished bar.
         }
-        crate::exit::say("interrupted");
+        crate::exit::print_message("interrupted");
         signal_hook::low_level::exit(128 + i32::from(signal));
     }
 }

@@ -2,7 +2,7 @@
 
 use graph500::{Config, MemoryPlan, Spec};
 
-use crate::exit::{Failure, say};
+use crate::exit::{Failure, print_message};
 use crate::machine;
 use crate::units;
 
@@ -17,8 +17,8 @@ pub fn check(config: &Config) -> Result<u64, Failure> {
     let there = there.map_or("what there is cannot be checked on this system".to_owned(), |there| {
         format!("{} available", units::bytes(there))
     });
-    say(&format!("memory: {} at the peak, {there}", units::bytes(peak)));
-    say(&format!("memory: {}", parts(&plan)));
+    print_message(&format!("memory: {} at the peak, {there}", units::bytes(peak)));
+    print_message(&format!("memory: {}", parts(&plan)));
     Ok(peak)
 }
 

@@ -59,14 +59,14 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         file.write(&json::text(&outcome, threads, started, &machine))
     });
     let text = format!("{}\n\n{}", table::text(&outcome, threads, on_stdout), report.official());
-    let told = if on_stdout {
-        text.lines().for_each(crate::exit::tell);
+    let printed = if on_stdout {
+        text.lines().for_each(crate::exit::print_line);
         Ok(())
     } else {
         to_stdout(&text)
     };
-    match (written, told) {
+    match (written, printed) {
         (Err(file), Err(_)) => Err(file),
-        (written, told) => written.and(told),
+        (written, printed) => written.and(printed),
     }
 }

@@ -111,7 +111,7 @@ mod tests {
 
     use super::*;
 
-    fn told(texts: &[(&str, &str)]) -> Option<u64> {
+    fn available_in(texts: &[(&str, &str)]) -> Option<u64> {
         let texts: HashMap<String, String> =
             texts.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect();
         available(&|path| texts.get(path).cloned())
@@ -136,8 +136,8 @@ mod tests {
             (&format!("{base}/user.slice/memory.current"), "4000\n"),
             (&format!("{base}/user.slice/memory.stat"), "anon 1000\nactive_file 700\ninactive_file 300\nfile 1200\n"),
         ];
-        assert_eq!(told(&texts), Some(7000), "10000 - (4000 - 700 - 300)");
-        assert_eq!(told(&texts[..4]), None, "no group with a limit");
+        assert_eq!(available_in(&texts), Some(7000), "10000 - (4000 - 700 - 300)");
+        assert_eq!(available_in(&texts[..4]), None, "no group with a limit");
     }
 
     #[test]
@@ -156,7 +156,7 @@ mod tests {
             ("/sys/fs/cgroup/cpu/other/memory.limit_in_bytes", "1\n"),
             ("/sys/fs/cgroup/cpu/other/memory.usage_in_bytes", "0\n"),
         ];
-        assert_eq!(told(&texts), Some(3500));
+        assert_eq!(available_in(&texts), Some(3500));
     }
 
     #[test]
@@ -166,7 +166,7 @@ mod tests {
         let usage = ("/sys/fs/cgroup/memory.current", "1000");
         for group in ["0::/docker/abc\n", "0::/\n", "0::/../outside\n", "0::/docker/abcdef\n"] {
             let texts = [("/proc/self/cgroup", group), ("/proc/self/mountinfo", mount), limit, usage];
-            assert_eq!(told(&texts), Some(7000), "{group}");
+            assert_eq!(available_in(&texts), Some(7000), "{group}");
         }
         let below = [
             ("/proc/self/cgroup", "0::/docker/abc/in\n"),
@@ -176,7 +176,7 @@ mod tests {
             ("/sys/fs/cgroup/in/memory.max", "3000"),
             ("/sys/fs/cgroup/in/memory.current", "2500"),
         ];
-        assert_eq!(told(&below), Some(500));
+        assert_eq!(available_in(&below), Some(500));
     }
 
     #[test]
@@ -187,12 +187,12 @@ mod tests {
             ("/sys/fs/cgroup/memory.max", "100"),
             ("/sys/fs/cgroup/memory.current", "200"),
         ];
-        assert_eq!(told(&texts), Some(0));
+        assert_eq!(available_in(&texts), Some(0));
     }
 
     #[test]
     fn malformed_limit_is_ignored() {
-        assert_eq!(told(&[]), None);
-        assert_eq!(told(&[("/proc/self/cgroup", "::"), ("/proc/self/mountinfo", "- - -\nx")]), None);
+        assert_eq!(available_in(&[]), None);
+        assert_eq!(available_in(&[("/proc/self/cgroup", "::"), ("/proc/self/mountinfo", "- - -\nx")]), None);
     }
 }

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::{Painter, Snapshot, about};
-use crate::exit::say;
+use crate::exit::print_message;
 use crate::units;
 
 /// The interval after the phase's last line.
@@ -32,7 +32,7 @@ impl Painter for Lines {
         for (phase, said) in phases.iter().zip(&mut self.said) {
             let Some(phase) = phase else { continue };
             if let Some((line, next)) = next_line(phase, *said, Instant::now()) {
-                say(&line);
+                print_message(&line);
                 *said = next;
             }
         }

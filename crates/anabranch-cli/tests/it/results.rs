@@ -31,9 +31,9 @@ fn json(path: &Path) -> Value {
 
 /// Both were printed from the same f64; the lines end at the nanosecond, or at the third place of a count.
 fn close(text: &str, value: &Value, what: &str) {
-    let (told, written): (f64, f64) = (text.parse().unwrap(), value.as_f64().unwrap());
+    let (printed, written): (f64, f64) = (text.parse().unwrap(), value.as_f64().unwrap());
     let step = if what.contains("nedge") { 1e-3 } else { 1e-9 };
-    assert!((told - written).abs() <= step + 1e-6 * written.abs(), "{what}: {told} and {written}");
+    assert!((printed - written).abs() <= step + 1e-6 * written.abs(), "{what}: {printed} and {written}");
 }
 
 /// The line of that name, whatever stands before the name.
@@ -219,9 +219,9 @@ fn numbers_of_threads() {
         let mut command = anabranch(&["graph500", "--scale", "9"]);
         let ended = end(command.env("ANABRANCH_NUM_THREADS", value).spawn().unwrap());
         assert_eq!(ended.code, Some(0), "{ended:?}");
-        let told = row(parts(&ended).0, "threads");
+        let printed = row(parts(&ended).0, "threads");
         let machine = std::thread::available_parallelism().unwrap().to_string();
-        assert_eq!(told, threads.unwrap_or(&machine));
+        assert_eq!(printed, threads.unwrap_or(&machine));
     }
 }
 

@@ -47,8 +47,9 @@ fn host(cx: &Cx<'_>, doors: Vec<server::Enter>) -> Result<usize, RecvError> {
         let name = names.remove(&member).expect("each guest has a name");
         if let Ok(server::SpeakMessage::Say(line, next)) = said {
             lines += 1;
-            let told = ears.drain().filter_map(|(guest, ear)| Some((guest, ear.line(format!("{name}: {line}")).ok()?)));
-            ears = told.collect();
+            let delivered =
+                ears.drain().filter_map(|(guest, ear)| Some((guest, ear.line(format!("{name}: {line}")).ok()?)));
+            ears = delivered.collect();
             names.insert(mouths.insert(next), name);
         }
     }
