@@ -13,7 +13,7 @@
 //!
 //! The digest of a tree is that of its list of files, sorted by path: `DIGEST  PATH` and a NUL byte for each.
 
-use anabranch::{Cancelled, Cx, Pool, Spawner};
+use anabranch::{Cancelled, Cx, Pool, Spawner, prelude::*};
 use blake3::{
     Hash, Hasher,
     hazmat::{ChainingValue, HasherExt, Mode, left_subtree_len, merge_subtrees_non_root, merge_subtrees_root},
@@ -55,7 +55,7 @@ fn main() -> ExitCode {
         return ExitCode::FAILURE;
     }
     let start = Instant::now();
-    let trees = anabranch::par_map(&roots[..], |root| anabranch::run(|cx| hash_tree(cx, root, open)));
+    let trees = roots.par_iter().map(|root| anabranch::run(|cx| hash_tree(cx, root, open))).collect::<Vec<_>>();
     let took = start.elapsed();
 
     let (mut bytes, mut is_whole) = (0, true);

@@ -6,7 +6,8 @@
 //! ```
 //! anabranch::run(|cx| std::thread::scope(|s| _ = s.spawn(|| _ = 1)));
 //! anabranch::run(|cx| anabranch::join(|| (), || ()));
-//! anabranch::run(|cx| anabranch::par_for_each(0..3, |_| ()));
+//! use anabranch::prelude::*;
+//! anabranch::run(|cx| (0..3).into_par_iter().for_each(|_| ()));
 //! anabranch::run(|cx| anabranch::scope(|s| s.spawn(|| ())));
 //! anabranch::run(|cx| _ = cx.join(|_| cx.yield_now(), |cx| cx.yield_now()));
 //! anabranch::run(|cx| cx.scope(|s| _ = s.spawn(|cx| cx.yield_now())));
@@ -22,7 +23,8 @@
 //! anabranch::run(|cx| anabranch::join(|| (), || cx.yield_now()));
 //! ```
 //! ```compile_fail,E0277
-//! anabranch::run(|cx| anabranch::par_for_each(0..3, |_| cx.yield_now()));
+//! use anabranch::prelude::*;
+//! anabranch::run(|cx| (0..3).into_par_iter().for_each(|_| cx.yield_now()));
 //! ```
 //! ```compile_fail,E0277
 //! anabranch::run(|cx| anabranch::scope(|s| s.spawn(|| cx.yield_now())));

@@ -2,7 +2,8 @@
 //! checks. An *anabranch* is an arm of a river that leaves the main channel and joins it again downstream.
 //!
 //! Parallel code takes no token. [`join`] runs two closures, in parallel if a thread is idle. A fork that no other
-//! thread takes costs one to two nanoseconds, so recursion needs no cut-off and loops need no grain size.
+//! thread takes costs one to two nanoseconds, so recursion needs no cut-off, and [parallel iterators](mod@iter) need no
+//! grain size.
 //!
 //! Concurrent code takes a [`Cx`], the permission to wait. With it fibers wait for time, locks, messages, futures and
 //! each other, on the same threads and also inside parallel code. A scope, a race or a time limit returns only after
@@ -41,7 +42,7 @@
 //! | | |
 //! |---|---|
 //! | run two pieces of work in parallel | [`join`] |
-//! | run a loop in parallel | [`par_for_each`], [`par_map`], [`par_reduce`], over slices, ranges, [`chunks`] |
+//! | run a loop in parallel, collect, reduce, search, sort | [`prelude`], [`iter`](mod@iter) |
 //! | spawn tasks that borrow | [`scope`] |
 //! | wait, on this thread | [`run`] |
 //! | run two functions that may wait | [`Cx::join`], [`Cx::try_join`] |
@@ -64,7 +65,8 @@
 //! # Modules
 //! | | |
 //! |---|---|
-//! | the root | fork-join, loops, fibers, pools |
+//! | the root | fork-join, fibers, pools |
+//! | [`iter`](mod@iter) | parallel iterators; their traits are in the [`prelude`] |
 //! | [`channel`] | channels and selection |
 //! | [`sync`] | locks, events, semaphores, triggers and the like |
 //! | [`proto`](mod@proto) | conversations; over a wire with the feature `serde` |
@@ -119,7 +121,7 @@ mod fork;
 #[cfg(any(doc, doctest))]
 pub mod guide;
 #[cfg(not(loom))]
-mod iter;
+pub mod iter;
 #[cfg(all(test, loom))]
 mod models;
 #[cfg_attr(loom, allow(dead_code, reason = "the models run a part of it"))]
@@ -128,6 +130,8 @@ mod models;
     allow(unreachable_code, unused_variables, reason = "there are no stacks for fibers")
 )]
 mod pool;
+#[cfg(not(loom))]
+pub mod prelude;
 #[cfg_attr(loom, allow(dead_code, reason = "the models run a part of it"))]
 pub mod proto;
 #[cfg_attr(loom, allow(dead_code, reason = "the models run a part of it"))]
@@ -154,7 +158,6 @@ pub use crate::{
         join::join,
         scope::{Scope, scope},
     },
-    iter::{Chunks, ChunksMut, Splittable, chunks, chunks_mut, par_for_each, par_map, par_reduce},
     pool::{BuildError, Builder, Hazard, HazardKind, Pool, Stats, WorkerStats, current_num_threads},
     wait::{Cancelled, TimedOut, WaitError},
 };

@@ -6,7 +6,7 @@ mod allocator;
 mod common;
 
 use allocator::{allocations, bytes_of_all};
-use anabranch::{join, scope};
+use anabranch::{join, prelude::*, scope};
 use common::{LONG, pool, sum_to, watchdog};
 use std::sync::{Mutex, PoisonError};
 
@@ -44,7 +44,7 @@ fn loop_allocates_nothing() {
         pool(2).install(|| {
             let allocates_nothing = || {
                 let before = allocations();
-                let sum = anabranch::par_reduce(0..1_000_000u64, || 0, |sum, i| sum + i, |a, b| a + b);
+                let sum = (0..1_000_000u64).into_par_iter().fold(|| 0, |sum, i| sum + i).reduce(|| 0, |a, b| a + b);
                 assert_eq!(sum, 499_999_500_000);
                 allocations() == before
             };

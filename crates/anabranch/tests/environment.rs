@@ -3,7 +3,7 @@
 
 mod common;
 
-use anabranch::{BuildError, Pool};
+use anabranch::{BuildError, Pool, prelude::*};
 use std::process::Output;
 
 const VARIABLE: &str = "ANABRANCH_NUM_THREADS";
@@ -106,9 +106,9 @@ fn panic_names_location_of_caller() {
         let places = [
             panic_place(|| _ = anabranch::join(|| (), || ())),
             panic_place(|| anabranch::scope(|_| ())),
-            panic_place(|| anabranch::par_for_each(0..9, |_| ())),
-            panic_place(|| _ = anabranch::par_map(0..9, |i| i)),
-            panic_place(|| _ = anabranch::par_reduce(0..9, || 0, |a, i| a + i, |a, b| a + b)),
+            panic_place(|| (0..9).into_par_iter().for_each(|_| ())),
+            panic_place(|| _ = (0..9).into_par_iter().map(|i| i).collect::<Vec<_>>()),
+            panic_place(|| _ = (0..9).into_par_iter().fold(|| 0, |a, i| a + i).reduce(|| 0, |a, b| a + b)),
             panic_place(|| anabranch::run(|_| ())),
             panic_place(|| drop(anabranch::spawn(|_| ()))),
             panic_place(|| drop(anabranch::spawn_async(async {}))),
@@ -127,6 +127,7 @@ fn panic_names_location_of_caller() {
 #[cfg(target_os = "linux")]
 mod refused {
     use super::{assert_passed, common, run_child};
+    use anabranch::prelude::*;
     use rustix::process::{Resource, Rlimit, setrlimit};
 
     /// Limits the address space of this process to so many bytes more.
@@ -146,7 +147,7 @@ mod refused {
         let mut count = 0;
         anabranch::scope(|s| s.spawn(|| count += 1));
         assert_eq!(count, 1);
-        let squares = anabranch::par_map(0..10_000u64, |i| i * i);
+        let squares = (0..10_000u64).into_par_iter().map(|i| i * i).collect::<Vec<_>>();
         assert!((0..).zip(&squares).all(|(i, square)| i * i == *square));
         let (sender, mut receiver) = anabranch::channel::oneshot::channel();
         anabranch::run(|cx| assert_eq!(cx.join(|_| sender.send(1).unwrap(), |cx| receiver.recv(cx)).1, Ok(1)));

@@ -5,9 +5,11 @@
 mod common;
 
 use anabranch::{
-    Pool, Splittable,
+    Pool,
     channel::{self, oneshot},
-    chunks_mut, par_for_each, par_map, par_reduce, proto, scope,
+    iter::plumbing::{Drive, DriveIndexed, Producer, drive_indexed},
+    prelude::*,
+    proto, scope,
 };
 use common::{LONG, Tally, join_stolen, pool, wait_until, watchdog};
 use std::{
@@ -41,21 +43,36 @@ fn panic_text(body: impl FnOnce()) -> String {
 /// A range whose iterator leaves out its last item.
 struct Short(std::ops::Range<usize>);
 
-impl Splittable for Short {
+impl Producer for Short {
     type Item = usize;
     type IntoIter = std::ops::Range<usize>;
 
     fn len(&self) -> usize {
-        Splittable::len(&self.0)
+        self.0.len()
     }
 
     fn split_at(self, mid: usize) -> (Self, Self) {
-        let (left, right) = Splittable::split_at(self.0, mid);
-        (Self(left), Self(right))
+        let middle = self.0.start + mid;
+        (Self(self.0.start..middle), Self(middle..self.0.end))
     }
 
-    fn into_seq(self) -> Self::IntoIter {
+    fn into_iter(self) -> Self::IntoIter {
         self.0.start..self.0.end - 1
+    }
+}
+
+impl Drive for Short {
+    drive_indexed!(usize);
+}
+
+impl DriveIndexed for Short {
+    type Producer<'a> = Short;
+
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+    fn producer(&mut self) -> Short {
+        Short(self.0.clone())
     }
 }
 
@@ -65,10 +82,13 @@ fn results_of_a_map_are_dropped_when_an_item_panics() {
         for bad in [1, 5, 39] {
             let tally = Tally::default();
             let text = panic_text(|| {
-                par_map(0..40, |item| {
-                    assert_ne!(item, bad, "bad item");
-                    (item, tally.make())
-                });
+                (0..40)
+                    .into_par_iter()
+                    .map(|item| {
+                        assert_ne!(item, bad, "bad item");
+                        (item, tally.make())
+                    })
+                    .collect::<Vec<_>>();
             });
             assert!(text.contains("bad item"));
             tally.assert_all_dropped();
@@ -79,10 +99,10 @@ fn results_of_a_map_are_dropped_when_an_item_panics() {
 #[test]
 fn results_of_a_map_are_dropped_when_items_are_missing() {
     let tally = Tally::default();
-    let text = panic_text(|| _ = par_map(Short(0..1), |item| (item, tally.make())));
-    assert!(text.contains("fewer items"));
-    let text = panic_text(|| _ = in_pool(|| par_map(Short(0..40), |item| (item, tally.make()))));
-    assert!(text.contains("fewer items"));
+    let text = panic_text(|| _ = Short(0..1).map(|item| (item, tally.make())).collect::<Vec<_>>());
+    assert!(text.contains("yielded only"));
+    let text = panic_text(|| _ = in_pool(|| Short(0..40).map(|item| (item, tally.make())).collect::<Vec<_>>()));
+    assert!(text.contains("yielded only"));
     tally.assert_all_dropped();
 }
 
@@ -200,29 +220,30 @@ fn loops_run_on_two_threads() {
             wait_until(|| begun.load(Ordering::Acquire) >= 2);
         };
         let mut items = [0; 24];
-        par_for_each(chunks_mut(&mut items, 12), |run| {
+        items.par_chunks_mut(12).for_each(|run| {
             meet();
             run.iter_mut().for_each(|item| *item += 1);
         });
         assert_eq!(items, [1; 24]);
         begun.store(0, Ordering::Relaxed);
-        let results = par_map(0..2usize, |item| {
-            meet();
-            Box::new(item)
-        });
+        let results = (0..2usize)
+            .into_par_iter()
+            .map(|item| {
+                meet();
+                Box::new(item)
+            })
+            .collect::<Vec<_>>();
         assert_eq!(results, [Box::new(0), Box::new(1)]);
-        let all = par_reduce(
-            0..30,
-            Vec::new,
-            |mut all, item| {
+        let all = (0..30)
+            .into_par_iter()
+            .fold(Vec::new, |mut all, item| {
                 all.push(item);
                 all
-            },
-            |mut a, b| {
+            })
+            .reduce(Vec::new, |mut a, b| {
                 a.extend(b);
                 a
-            },
-        );
+            });
         assert_eq!(all, (0..30).collect::<Vec<_>>());
     });
 }
@@ -233,13 +254,16 @@ fn results_of_a_map_are_dropped_when_a_stolen_item_panics() {
         let (tally, begun) = (Tally::default(), AtomicUsize::new(0));
         let owner = thread::current().id();
         let text = panic_text(|| {
-            par_map(0..8, |_| {
-                let result = tally.make();
-                begun.fetch_add(1, Ordering::AcqRel);
-                wait_until(|| begun.load(Ordering::Acquire) >= 2);
-                assert_eq!(thread::current().id(), owner, "elsewhere");
-                result
-            });
+            (0..8)
+                .into_par_iter()
+                .map(|_| {
+                    let result = tally.make();
+                    begun.fetch_add(1, Ordering::AcqRel);
+                    wait_until(|| begun.load(Ordering::Acquire) >= 2);
+                    assert_eq!(thread::current().id(), owner, "elsewhere");
+                    result
+                })
+                .collect::<Vec<_>>();
         });
         assert!(text.contains("elsewhere"));
         tally.assert_all_dropped();

@@ -20,7 +20,7 @@
 //! the tuples are independent draws from one distribution. All orders are equally likely, and a shuffle would not
 //! change the distribution.
 
-use anabranch::{chunks_mut, par_for_each};
+use anabranch::prelude::*;
 
 use crate::memory::zeroed;
 use crate::watch::Watch;
@@ -167,8 +167,7 @@ pub fn generate(spec: &Spec, observer: &dyn Observer) -> Result<Vec<Edge>, RunEr
     let watch = Watch::new(observer, Phase::Generation, spec.num_edges());
     let mut edges = zeroed::<Edge>("the edge tuples", spec.num_edges() as usize)?;
     let generator = Generator::new(spec);
-    let blocks = edges.len().div_ceil(BLOCK);
-    par_for_each((0..blocks, chunks_mut(&mut edges, BLOCK)), |(block, edges)| {
+    edges.par_chunks_mut(BLOCK).enumerate().for_each(|(block, edges)| {
         if watch.is_cancelled() {
             return;
         }

@@ -1,5 +1,6 @@
 //! A closure that runs on another fiber is passed a `cx` of its own. It does not use that of the code around it.
 
+use anabranch::prelude::*;
 use anabranch::Cx;
 
 fn child_of_a_scope(cx: &Cx<'_>) {
@@ -27,7 +28,7 @@ fn half_of_a_compute_join(cx: &Cx<'_>) {
 }
 
 fn parallel_loop(cx: &Cx<'_>) {
-    anabranch::par_for_each(0..3, |_| cx.yield_now());
+    (0..3).into_par_iter().for_each(|_| cx.yield_now());
 }
 
 fn main() {}

@@ -8,6 +8,8 @@ mod block;
 #[cfg(not(loom))]
 mod block_on;
 #[cfg(not(loom))]
+pub(crate) mod cancel_check;
+#[cfg(not(loom))]
 mod cancel_handle;
 #[cfg(all(any(unix, windows), not(loom)))]
 mod child;

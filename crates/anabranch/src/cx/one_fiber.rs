@@ -16,8 +16,8 @@ use std::marker::PhantomData;
     message = "a `Cx` belongs to one fiber: a closure that runs on another one cannot use it",
     label = "the `cx` of the code around this closure is used in it",
     note = "use the `cx` that the closure is passed: write `|cx| ..` in place of `|_| ..`",
-    note = "closures of `join`, `par_for_each` and the like are passed none, as they compute and do not wait: for those that wait \
-            there are `cx.join`, `cx.map` and `cx.scope`",
+    note = "closures of `join`, `for_each` and the like are passed none, as they compute and do not wait: for those that wait \
+            there are `cx.join`, `cx.map_concurrent` and `cx.scope`",
     note = "futures are passed none either, as they await: `receiver.recv_async().await`"
 )]
 pub(crate) trait CxOfManyFibers {}

@@ -1,18 +1,18 @@
 //! The two kinds of code: code that computes, and code that waits.
 //!
-//! *Compute code* takes no token. [`join`](crate::join), [`scope`](crate::scope),
-//! [`par_for_each`](crate::par_for_each), [`par_map`](crate::par_map) and [`par_reduce`](crate::par_reduce) are compute
-//! code. A thread that waits in them runs no unrelated work.
+//! *Compute code* takes no token. [`join`](crate::join), [`scope`](crate::scope) and the
+//! [parallel iterators](crate::iter) are compute code. A thread that waits
+//! in them runs no unrelated work.
 //!
 //! *Waiting code* takes a [`&Cx`](crate::Cx). On a fiber a wait suspends the fiber, and the thread runs other fibers.
 //! On a plain thread, inside of [`run`](crate::run), a wait parks the thread. A signature therefore says whether a
 //! function can wait.
 //! ```
-//! use anabranch::{Cancelled, Cx};
+//! use anabranch::{Cancelled, Cx, prelude::*};
 //! use std::time::Duration;
 //!
 //! fn checksum(data: &[u8]) -> u64 {                               // computes
-//!     anabranch::par_reduce(data, || 0, |sum, byte| sum + u64::from(*byte), |a, b| a + b)
+//!     data.par_iter().map(|byte| u64::from(*byte)).sum()
 //! }
 //!
 //! fn download(cx: &Cx<'_>, part: u8) -> Result<Vec<u8>, Cancelled> { // waits
@@ -30,7 +30,7 @@
 //! | I have | and want | I call |
 //! |---|---|---|
 //! | no `cx` | two computations in parallel | [`join`](crate::join) |
-//! | no `cx` | a loop in parallel | [`par_for_each`](crate::par_for_each), [`par_map`](crate::par_map), [`par_reduce`](crate::par_reduce) |
+//! | no `cx` | a loop in parallel | [`par_iter`, `into_par_iter`](crate::iter) |
 //! | no `cx` | any number of tasks that borrow | [`scope`](crate::scope) |
 //! | no `cx` | to wait, on this thread | [`run`](crate::run) |
 //! | a `cx` | two functions that may wait | [`Cx::join`](crate::Cx::join), [`Cx::try_join`](crate::Cx::try_join) |

@@ -1,40 +1,439 @@
-//! Coming from rayon: what the names are here, and what differs.
+//! Coming from rayon: what is the same here, what has another name, and what differs.
+//!
+//! Change `use rayon::prelude::*` to `use anabranch::prelude::*`. The parallel iterators have the traits and the
+//! methods of rayon 1.12, with the same names and arguments.
+//! ```
+//! use anabranch::prelude::*;                                      // was: use rayon::prelude::*;
+//!
+//! let words = ["to", "be", "or", "not", "to", "be"];
+//! let long = words.par_iter().filter(|word| word.len() > 2);
+//! let mut sorted: Vec<String> = long.map(|word| word.to_uppercase()).collect();
+//! sorted.par_extend(words.par_iter().map(|word| word.to_string()));
+//! sorted.par_sort_unstable();
+//! assert_eq!(sorted, ["NOT", "be", "be", "not", "or", "to", "to"]);
+//! ```
+//!
+//! # Parallel iterators
+//! *The same* means the same names and arguments. The last column has what differs.
 //!
 //! | rayon | anabranch | |
 //! |---|---|---|
+//! | `rayon::prelude` | [`prelude`](crate::prelude) | |
+//! | `rayon::iter` | [`iter`](crate::iter) | |
+//! | `rayon::{array, collections, option, range, result, slice, string, vec}` | modules of [`iter`](crate::iter) | |
+//! | `rayon::range_inclusive`, `rayon::str` | `iter::range`, `iter::string` | |
+//! | `ParallelIterator` | [`ParallelIterator`] | `Item` and `opt_len` are those of [`Drive`] |
+//! | `IndexedParallelIterator` | [`IndexedParallelIterator`] | `len` is that of [`DriveIndexed`], in the prelude |
+//! | `IntoParallelIterator`, `IntoParallelRefIterator`, `IntoParallelRefMutIterator` | the same | |
+//! | `FromParallelIterator`, `ParallelExtend` | the same | also for `imbl::Vector`, with the feature `imbl` |
+//! | `ParallelBridge`, `par_bridge` | the same | takes items in batches, also [in order](#additions) |
+//! | `ParallelDrainFull`, `ParallelDrainRange`, `par_drain` | the same | |
+//! | `ParallelSlice`, `ParallelSliceMut`: `par_windows`, `par_chunks`, `par_split_mut`, .. | the same | |
+//! | `par_sort`, `par_sort_by_key`, `par_sort_unstable`, .. | the same | also methods of `ParallelSliceMut` |
+//! | `ParallelString`: `par_chars`, `par_lines`, `par_split`, .. | the same | |
+//! | slices, `Vec`, `Box<[T]>`, arrays, `Option`, `Result`, tuples, collections of std | the same | |
+//! | ranges of integers and of `char` | the same | all are [indexed](#additions) |
+//! | `iter::{empty, once, repeat, repeat_n, split, walk_tree, ..}` | the same | |
+//! | `map`, `filter`, `flat_map`, `fold`, `zip`, `chunks`, and all other adapters | the same | |
+//! | `for_each`, `reduce`, `collect`, `find_first`, and all other ends | the same | |
+//! | `find`, `position` (deprecated) | `find_any`, `position_any` | |
+//! | `with_min_len`, `with_max_len` | the same | [rarely needed](#where-a-loop-is-cut) |
+//! | `iter::Either` | [`iter::Either`](crate::iter::Either) | neither a parallel iterator nor [`ParallelExtend`] |
+//! | `iter::plumbing` | [`iter::plumbing`](crate::iter::plumbing) | [other traits](#a-parallel-iterator-of-your-own) |
+//!
+//! [`ParallelIterator`]: crate::iter::ParallelIterator
+//! [`IndexedParallelIterator`]: crate::iter::IndexedParallelIterator
+//! [`ParallelExtend`]: crate::iter::ParallelExtend
+//! [`Drive`]: crate::iter::plumbing::Drive
+//! [`DriveIndexed`]: crate::iter::plumbing::DriveIndexed
+//!
+//! ## Sources
+//! ```
+//! use anabranch::iter::{empty, once, repeat, repeat_n, split, walk_tree, walk_tree_postfix, walk_tree_prefix};
+//! use anabranch::prelude::*;
+//! use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap, HashSet, LinkedList, VecDeque};
+//!
+//! // Slices, vectors and arrays: by reference, by mutable reference, by value.
+//! let mut items = vec![3, 1, 2];
+//! items.par_iter_mut().for_each(|item| *item += 1);
+//! assert_eq!(items.par_iter().sum::<i32>(), 9);
+//! assert_eq!(items[1..].par_iter().max(), Some(&3));
+//! assert_eq!(items.clone().into_boxed_slice().into_par_iter().min(), Some(2));
+//! assert_eq!([1, 2, 3].into_par_iter().sum::<i32>() + items.into_par_iter().sum::<i32>(), 15);
+//!
+//! // Ranges.
+//! assert_eq!((0..10u32).into_par_iter().len() + (0..=9i128).into_par_iter().count(), 20);
+//! assert_eq!(('a'..='e').into_par_iter().collect::<String>(), "abcde");
+//!
+//! // Options, results, tuples.
+//! assert_eq!(Some(1).into_par_iter().chain(Ok::<_, ()>(2)).sum::<i32>(), 3);
+//! assert_eq!((vec![1, 2], [3, 4], 5..7).into_par_iter().map(|(a, b, c)| a * b * c).sum::<i32>(), 63);
+//!
+//! // The collections of std.
+//! let mut map: HashMap<i32, i32> = [(1, 2), (3, 4)].into_par_iter().collect();
+//! map.par_iter_mut().for_each(|(key, value)| *value += *key);
+//! assert_eq!(map.par_iter().map(|(_, value)| *value).sum::<i32>(), 10);
+//! let mut set: HashSet<i32> = map.into_par_iter().map(|(key, _)| key).collect();
+//! assert_eq!(BTreeSet::from([1, 2]).into_par_iter().sum::<i32>(), 3);
+//! assert_eq!(BTreeMap::from([(1, 2), (3, 4)]).par_iter().count(), 2);
+//! assert_eq!(LinkedList::from([1, 2]).into_par_iter().sum::<i32>(), 3);
+//! let (mut heap, mut deque) = (BinaryHeap::from([1, 2]), VecDeque::from([1, 2, 3]));
+//! assert_eq!(heap.par_iter().sum::<i32>() + deque.par_iter().sum::<i32>(), 9);
+//!
+//! // Draining.
+//! assert_eq!(set.par_drain().chain(heap.par_drain()).chain(deque.par_drain(1..)).sum::<i32>(), 12);
+//! assert_eq!(vec![1, 2, 3].par_drain(..2).sum::<i32>(), 3);
+//! assert_eq!(String::from("abc").par_drain(1..).collect::<String>(), "bc");
+//!
+//! // Functions.
+//! assert_eq!(once(1).chain(repeat_n(2, 3)).chain(repeat(3).take(2)).chain(empty()).sum::<i32>(), 13);
+//! let halve = |n: u32| if n > 1 { (n / 2, Some(n - n / 2)) } else { (n, None) };
+//! assert_eq!(split(10, halve).count(), 10);
+//! let children = |node: &u32| if *node < 4 { vec![2 * node, 2 * node + 1] } else { vec![] };
+//! assert_eq!(walk_tree(1, children).sum::<u32>(), 28);
+//! assert_eq!(walk_tree_prefix(1, children).collect::<Vec<_>>(), [1, 2, 4, 5, 3, 6, 7]);
+//! assert_eq!(walk_tree_postfix(1, children).collect::<Vec<_>>(), [4, 5, 2, 6, 7, 3, 1]);
+//!
+//! // Plain iterators.
+//! assert_eq!("7\n8".lines().par_bridge().map(|line| line.parse::<i32>().unwrap()).sum::<i32>(), 15);
+//! ```
+//!
+//! ## Slices, sorts and strings
+//! ```
+//! use anabranch::prelude::*;
+//!
+//! let mut items = [5, 3, 4, 1, 2];
+//! assert_eq!(items.par_windows(2).filter(|pair| pair[0] < pair[1]).count(), 2);
+//! assert_eq!(items.par_array_windows().filter(|[a, b]| a < b).count(), 2);
+//! assert_eq!(items.par_chunks(2).len() + items.par_rchunks(2).len(), 6);
+//! assert_eq!(items.par_chunks_exact(2).remainder(), [2]);
+//! assert_eq!(items.par_rchunks_exact(2).remainder(), [5]);
+//! assert_eq!(items.par_chunk_by(|a, b| a > b).count(), 3);
+//! assert_eq!(items.par_split(|item| *item == 4).map(<[_]>::len).collect::<Vec<_>>(), [2, 2]);
+//! assert_eq!(items.par_split_inclusive(|item| *item == 4).map(<[_]>::len).collect::<Vec<_>>(), [3, 2]);
+//!
+//! items.par_chunks_mut(2).for_each(|chunk| chunk[0] += 1);
+//! items.par_chunks_exact_mut(2).for_each(|chunk| chunk[0] += 1);
+//! items.par_rchunks_mut(2).for_each(|chunk| chunk.reverse());
+//! items.par_rchunks_exact_mut(2).for_each(|chunk| chunk.reverse());
+//! items.par_chunk_by_mut(|a, b| a < b).for_each(|chunk| chunk.sort());
+//! items.par_split_mut(|item| *item == 1).for_each(|part| part.sort());
+//! items.par_split_inclusive_mut(|item| *item == 1).for_each(|part| part.sort());
+//!
+//! items.par_sort();
+//! items.par_sort_by(|a, b| b.cmp(a));
+//! items.par_sort_by_key(|item| item % 3);
+//! items.par_sort_by_cached_key(|item| item.to_string());
+//! items.par_sort_unstable();
+//! items.par_sort_unstable_by(|a, b| b.cmp(a));
+//! items.par_sort_unstable_by_key(|item| -*item);
+//! assert_eq!(items, [7, 6, 3, 3, 1]);
+//!
+//! let text = "to be\nor not";
+//! assert_eq!(text.par_chars().filter(|c| *c == 'o').count(), 3);
+//! assert_eq!(text.par_char_indices().find_first(|(_, c)| *c == 'b'), Some((3, 'b')));
+//! assert_eq!(text.par_bytes().count() + text.par_encode_utf16().count(), 24);
+//! assert_eq!(text.par_split(' ').collect::<Vec<_>>(), ["to", "be\nor", "not"]);
+//! assert_eq!(text.par_split_inclusive(['e', 'n']).collect::<Vec<_>>(), ["to be", "\nor n", "ot"]);
+//! assert_eq!(text.par_split_terminator('t').collect::<Vec<_>>(), ["", "o be\nor no"]);
+//! assert_eq!(text.par_lines().count() + text.par_split_whitespace().count(), 6);
+//! assert_eq!(text.par_split_ascii_whitespace().map(str::len).max(), Some(3));
+//! assert_eq!(text.par_matches(char::is_whitespace).count(), 3);
+//! assert_eq!(text.par_match_indices('n').map(|(index, _)| index).sum::<usize>(), 9);
+//! ```
+//!
+//! ## Adapters of all parallel iterators
+//! ```
+//! use anabranch::prelude::*;
+//!
+//! let items = [1, 2, 3, 4];
+//! let iter = || items.par_iter().copied();
+//!
+//! // One item for each.
+//! assert_eq!(items.par_iter().cloned().map(|item| item * 2).sum::<i32>(), 20);
+//! assert_eq!(iter().map_with(10, |ten, item| item * *ten).sum::<i32>(), 100);
+//! assert_eq!(iter().map_init(|| 10, |ten, item| item * *ten).sum::<i32>(), 100);
+//! assert_eq!(iter().inspect(|item| assert!(*item < 5)).update(|item| *item += 1).sum::<i32>(), 14);
+//! assert_eq!(iter().panic_fuse().sum::<i32>(), 10);
+//!
+//! // Fewer or more items.
+//! assert_eq!(iter().filter(|item| item % 2 == 0).sum::<i32>(), 6);
+//! assert_eq!(iter().filter_map(|item| (item % 2 == 0).then_some(item * 10)).sum::<i32>(), 60);
+//! assert_eq!(iter().flat_map(|item| 0..item).sum::<i32>(), 10);
+//! assert_eq!(iter().flat_map_iter(|item| 0..item).sum::<i32>(), 10);
+//! assert_eq!(iter().map(|item| vec![item; 2]).flatten().sum::<i32>(), 20);
+//! assert_eq!(iter().map(|item| [item; 2]).flatten_iter().sum::<i32>(), 20);
+//! assert_eq!(iter().chain([5]).intersperse(0).collect::<Vec<_>>(), [1, 0, 2, 0, 3, 0, 4, 0, 5]);
+//! assert_eq!(iter().take_any(2).count() + iter().skip_any(1).count(), 5);
+//! assert!(iter().take_any_while(|item| *item < 3).all(|item| item < 3));
+//! assert!(iter().skip_any_while(|item| *item < 4).any(|item| item == 4));
+//! assert_eq!(iter().map(Some).while_some().sum::<i32>(), 10);
+//!
+//! // Folds.
+//! let add = |sum: i32, item| sum + item;
+//! let checked_add = |sum: i32, item| sum.checked_add(item);
+//! assert_eq!(iter().fold(|| 0, add).sum::<i32>(), 10);
+//! assert_eq!(iter().fold_with(0, add).sum::<i32>(), 10);
+//! assert_eq!(iter().try_fold(|| 0, checked_add).try_reduce(|| 0, checked_add), Some(10));
+//! assert_eq!(iter().try_fold_with(0, checked_add).try_reduce_with(checked_add), Some(Some(10)));
+//! ```
+//!
+//! ## Adapters of indexed parallel iterators
+//! ```
+//! use anabranch::prelude::*;
+//!
+//! let items = [1, 2, 3, 4];
+//! let iter = || items.par_iter().copied();
+//!
+//! assert_eq!(iter().zip([10, 20]).map(|(a, b)| a * b).sum::<i32>(), 50);
+//! assert_eq!(iter().zip_eq(iter()).map(|(a, b)| a * b).sum::<i32>(), 30);
+//! assert_eq!(iter().interleave([9]).collect::<Vec<_>>(), [1, 9, 2, 3, 4]);
+//! assert_eq!(iter().interleave_shortest([9]).collect::<Vec<_>>(), [1, 9, 2]);
+//! assert_eq!(iter().enumerate().map(|(index, _)| index).sum::<usize>(), 6);
+//! assert_eq!(iter().rev().skip(1).take(2).collect::<Vec<_>>(), [3, 2]);
+//! assert_eq!(iter().step_by(3).collect::<Vec<_>>(), [1, 4]);
+//! assert_eq!(iter().chunks(3).collect::<Vec<_>>(), [vec![1, 2, 3], vec![4]]);
+//! assert_eq!(iter().fold_chunks(3, || 0, |sum, item| sum + item).collect::<Vec<i32>>(), [6, 4]);
+//! assert_eq!(iter().fold_chunks_with(3, 0, |sum, item| sum + item).collect::<Vec<i32>>(), [6, 4]);
+//! assert_eq!(iter().positions(|item| item > 2).collect::<Vec<_>>(), [2, 3]);
+//! assert_eq!(iter().with_min_len(2).with_max_len(3).sum::<i32>(), 10);
+//! assert_eq!(iter().by_exponential_blocks().sum::<i32>(), 10);
+//! assert_eq!(iter().by_uniform_blocks(3).sum::<i32>(), 10);
+//! assert_eq!(iter().len(), 4);
+//! ```
+//!
+//! ## Ends
+//! ```
+//! use anabranch::iter::Either;
+//! use anabranch::prelude::*;
+//! use std::cmp::Ordering;
+//!
+//! let items = [1, 2, 3, 4];
+//! let iter = || items.par_iter().copied();
+//!
+//! iter().for_each(|item| assert!(item < 5));
+//! iter().for_each_with(5, |five, item| assert!(item < *five));
+//! iter().for_each_init(|| 5, |five, item| assert!(item < *five));
+//! assert_eq!(iter().try_for_each(|item| if item < 5 { Ok(()) } else { Err(item) }), Ok(()));
+//! assert_eq!(iter().try_for_each_with(5, |five, item| (item < *five).then_some(())), Some(()));
+//! assert_eq!(iter().try_for_each_init(|| 4, |four, item| (item < *four).then_some(())), None);
+//!
+//! assert_eq!((iter().count(), iter().sum::<i32>(), iter().product::<i32>()), (4, 10, 24));
+//! assert_eq!(iter().reduce(|| 0, |a, b| a + b), 10);
+//! assert_eq!(iter().reduce_with(|a, b| a + b), Some(10));
+//! assert_eq!(iter().map(Some).try_reduce(|| 0, i32::checked_add), Some(10));
+//! assert_eq!(iter().map(Some).try_reduce_with(i32::checked_add), Some(Some(10)));
+//! assert_eq!((iter().min(), iter().max()), (Some(1), Some(4)));
+//! assert_eq!((iter().min_by(|a, b| b.cmp(a)), iter().max_by(|a, b| b.cmp(a))), (Some(4), Some(1)));
+//! assert_eq!((iter().min_by_key(|item| -item), iter().max_by_key(|item| -item)), (Some(4), Some(1)));
+//!
+//! let is_even = |item: &i32| item % 2 == 0;
+//! let half = |item: i32| (item % 2 == 0).then_some(item / 2);
+//! assert!(iter().find_any(is_even).is_some() && iter().find_map_any(half).is_some());
+//! assert_eq!((iter().find_first(is_even), iter().find_last(is_even)), (Some(2), Some(4)));
+//! assert_eq!((iter().find_map_first(half), iter().find_map_last(half)), (Some(1), Some(2)));
+//! assert_eq!((iter().any(|item| item > 3), iter().all(|item| item > 3)), (true, false));
+//! assert!(iter().position_any(|item| item > 1).is_some());
+//! assert_eq!(iter().position_first(|item| item > 1), Some(1));
+//! assert_eq!(iter().position_last(|item| item > 1), Some(3));
+//!
+//! assert_eq!(iter().cmp([1, 3]), Ordering::Less);
+//! assert_eq!(iter().partial_cmp([1, 2]), Some(Ordering::Greater));
+//! assert!(iter().eq(items) && iter().ne([1]));
+//! assert!(iter().lt([2]) && iter().le([2]) && iter().gt([1]) && iter().ge([1]));
+//!
+//! assert_eq!(iter().collect::<Box<[i32]>>()[..], items);
+//! assert_eq!(iter().map(Some).collect::<Option<Vec<_>>>(), Some(items.to_vec()));
+//! assert_eq!(iter().collect_vec_list().into_iter().flatten().count(), 4);
+//! assert_eq!(iter().map(|item| (item, -item)).unzip::<_, _, Vec<_>, Vec<_>>().1, [-1, -2, -3, -4]);
+//! assert_eq!(iter().partition::<Vec<_>, Vec<_>, _>(is_even), (vec![2, 4], vec![1, 3]));
+//! let halves = |item: i32| half(item).map_or(Either::Left(item), Either::Right);
+//! assert_eq!(iter().partition_map::<Vec<_>, Vec<_>, _, _, _>(halves), (vec![1, 3], vec![1, 2]));
+//!
+//! let (mut left, mut right) = (vec![], vec![]);
+//! iter().collect_into_vec(&mut left);
+//! iter().zip(iter().rev()).unzip_into_vecs(&mut left, &mut right);
+//! right.par_extend(&left);
+//! assert_eq!(right, [4, 3, 2, 1, 1, 2, 3, 4]);
+//! ```
+//!
+//! # Pools
+//! | rayon | anabranch | |
+//! |---|---|---|
 //! | `join(a, b)` | [`join`](crate::join) | |
+//! | `join_context` | | none: a closure does not learn whether it moved to another thread |
 //! | `scope(\|s\| s.spawn(\|s\| ..))` | [`scope`](crate::scope) | a task takes no argument; nested tasks capture `s` |
-//! | `spawn(f)` | [`spawn`](crate::spawn) | takes `\|cx\| ..` and returns a [`JoinHandle`](crate::JoinHandle) |
-//! | `v.par_iter().for_each(f)` | [`par_for_each(&v[..], f)`](crate::par_for_each) | |
-//! | `v.par_iter_mut().for_each(f)` | [`par_for_each(&mut v[..], f)`](crate::par_for_each) | |
-//! | `.map(f).collect::<Vec<_>>()` | [`par_map(items, f)`](crate::par_map) | |
-//! | `.fold(..).reduce(..)`, `.sum()` | [`par_reduce`](crate::par_reduce) | neighbouring pieces are combined in order |
-//! | `par_chunks(n)`, `par_chunks_mut(n)` | [`chunks`](crate::chunks), [`chunks_mut`](crate::chunks_mut) | |
-//! | `a.zip(b)` | the pair `(a, b)` | as long as the shorter one |
-//! | `with_min_len`, `with_max_len` | | not needed: a loop splits when a thread requests work |
-//! | `filter`, `flat_map`, `par_sort`, `par_bridge`, .. | | none of them here |
-//! | `ThreadPoolBuilder` | [`Pool::builder`](crate::Pool::builder) | `num_threads` is [`threads`](crate::Builder::threads) |
-//! | `build_global` | [`build_default`](crate::Builder::build_default) | |
-//! | `pool.install(f)` | [`Pool::install`](crate::Pool::install) | `f` runs on the calling thread and need not be `Send` |
-//! | `broadcast` | [`Pool::broadcast`](crate::Pool::broadcast) | |
+//! | `in_place_scope` | [`scope`](crate::scope) | its body always runs on the calling thread, and need not be `Send` |
+//! | `scope_fifo`, `in_place_scope_fifo` | [`scope`](crate::scope) | the order of the tasks is not specified |
+//! | `spawn(f)`, `spawn_fifo(f)` | [`spawn`](crate::spawn) | takes `\|cx\| ..`; see [`JoinHandle`](crate::JoinHandle) |
+//! | `ThreadPool` | [`Pool`](crate::Pool) | its drop cancels what was spawned in it, and waits for it |
+//! | `pool.install(f)` | [`Pool::install`](crate::Pool::install) | runs `f` on the calling thread |
+//! | `pool.join(a, b)`, `pool.scope(f)` | `pool.install(\|\| join(a, b))`, `pool.install(\|\| scope(f))` | |
+//! | `pool.spawn(f)` | [`Pool::spawn`](crate::Pool::spawn) | |
+//! | `pool.broadcast(f)` | [`Pool::broadcast`](crate::Pool::broadcast) | `f` takes the index of the thread |
+//! | `broadcast(f)` | | none: only for a pool that the program holds |
+//! | `spawn_broadcast` | | none |
+//! | `ThreadPoolBuilder::new()` | [`Pool::builder`](crate::Pool::builder) | |
+//! | `num_threads`, `stack_size`, `thread_name` | [`threads`], [`stack_size`], [`thread_name`] | |
+//! | `start_handler`, `exit_handler` | [`on_start`], [`on_exit`] | |
+//! | `panic_handler` | [`on_panic`] | without a handler a panic of a task does not end the process |
+//! | `build`, `build_global` | [`build`](crate::Builder::build), [`build_default`](crate::Builder::build_default) | |
+//! | `use_current_thread` | | not needed: a thread that calls into a pool works in it until the call returns |
+//! | `spawn_handler`, `build_scoped` | | none: the pool starts its threads itself |
+//! | `ThreadPoolBuildError` | [`BuildError`](crate::BuildError) | |
+//! | `current_num_threads()` | [`current_num_threads`](crate::current_num_threads) | |
+//! | `pool.current_num_threads()` | [`Pool::num_threads`](crate::Pool::num_threads) | |
+//! | `max_num_threads()` | | none |
+//! | `current_thread_index()` | | none: [`on_start`] and [`Pool::broadcast`](crate::Pool::broadcast) pass the index |
+//! | `yield_now`, `yield_local` | [`Cx::yield_now`](crate::Cx::yield_now) | needs a [`Cx`](crate::Cx) |
+//! | `current_thread_has_pending_tasks` | | none |
 //! | `RAYON_NUM_THREADS` | `ANABRANCH_NUM_THREADS` | |
-//! | `join_context`, `scope_fifo`, `yield_now`, `current_thread_index` | | none of them here |
 //!
-//! # Loops
+//! [`threads`]: crate::Builder::threads
+//! [`stack_size`]: crate::Builder::stack_size
+//! [`thread_name`]: crate::Builder::thread_name
+//! [`on_start`]: crate::Builder::on_start
+//! [`on_exit`]: crate::Builder::on_exit
+//! [`on_panic`]: crate::Builder::on_panic
+//!
 //! ```
-//! use anabranch::{chunks, par_for_each, par_map, par_reduce};
+//! use anabranch::{Pool, prelude::*};
+//! use std::sync::Mutex;
 //!
-//! let mut squares = par_map(0..1_000u64, |i| i * i);              // par_iter().map(..).collect()
-//! par_for_each(&mut squares[..], |x| *x %= 100);                  // par_iter_mut().for_each(..)
-//! let total = par_reduce(&squares[..], || 0, |sum, x| sum + x, |a, b| a + b);
-//! let rows = par_map(chunks(&squares, 100), |row| row.iter().sum::<u64>());
-//! assert_eq!(total, rows.iter().sum());
+//! Pool::builder().threads(2).build_default()?;                    // was: build_global
+//! let pool = Pool::builder()
+//!     .threads(3)
+//!     .stack_size(4 << 20)
+//!     .thread_name(|index| format!("worker {index}"))
+//!     .on_start(|index| assert!(index < 3))
+//!     .on_exit(|index| assert!(index < 3))
+//!     .on_panic(|_| eprintln!("a panic that reaches no caller"))
+//!     .build()?;
+//! assert_eq!((pool.num_threads(), anabranch::current_num_threads()), (3, 2));
+//! assert_eq!(pool.install(|| (0..10).into_par_iter().sum::<i32>()), 45);
+//! assert_eq!(pool.broadcast(|index| index), [0, 1, 2]);
 //!
-//! let other = vec![1u64; 1_000];
-//! par_for_each((&mut squares[..], &other[..]), |(x, y)| *x += y); // zip
-//! assert_eq!(squares.iter().sum::<u64>(), total + 1_000);
+//! let log = Mutex::new(vec![]);
+//! anabranch::scope(|s| {
+//!     s.spawn(|| {
+//!         log.lock().unwrap().push("outer");
+//!         s.spawn(|| log.lock().unwrap().push("inner"));          // was: |s| s.spawn(|_| ..)
+//!     });
+//! });
+//! assert_eq!(log.into_inner().unwrap(), ["outer", "inner"]);
+//!
+//! let handle = pool.spawn(|_| 6 * 7);
+//! assert_eq!(pool.run(|cx| handle.join(cx)).unwrap(), 42);
+//! # Ok::<(), anabranch::BuildError>(())
 //! ```
-//! A type of your own takes part in loops if it implements [`Splittable`](crate::Splittable).
+//!
+//! # Where a loop is cut
+//! rayon cuts a loop into pieces in advance, and further when a piece is stolen. Here a loop is cut only where another
+//! thread takes work. This has these consequences:
+//! - [`fold`](crate::iter::ParallelIterator::fold) yields about as many accumulators as threads took pieces. A loop of
+//!   which no thread takes a part yields one.
+//! - `map_init`, `map_with` and the like make about as many states as there are pieces.
+//! - [`reduce`](crate::iter::ParallelIterator::reduce) calls `identity` only if there are no items. rayon calls it for
+//!   each piece.
+//! - [`with_min_len`](crate::iter::IndexedParallelIterator::with_min_len) and
+//!   [`with_max_len`](crate::iter::IndexedParallelIterator::with_max_len) hold as in rayon. Most loops are not faster
+//!   for them. A minimum helps where each piece has a cost of its own, a maximum where the costs of items differ
+//!   greatly.
+//!
+//! ```
+//! use anabranch::prelude::*;
+//! use std::sync::atomic::{AtomicU32, Ordering};
+//!
+//! let (identities, zero) = (AtomicU32::new(0), || 0u64);
+//! let identity = || {
+//!     identities.fetch_add(1, Ordering::Relaxed);
+//!     0
+//! };
+//! let sums = (0..1_000u64).into_par_iter().with_min_len(1_000).fold(zero, |sum, item| sum + item);
+//! assert_eq!(sums.collect::<Vec<_>>(), [499_500]);                // one piece, as there are no two of 1,000 items
+//! assert_eq!((0..1_000u64).into_par_iter().reduce(identity, |a, b| a + b), 499_500);
+//! assert_eq!(identities.into_inner(), 0);
+//! ```
+//!
+//! # A parallel iterator of your own
+//! Implement [`Drive`] of [`iter::plumbing`](crate::iter::plumbing), not `ParallelIterator`: all types that implement
+//! it have the methods of [`ParallelIterator`]. For a known number of items also implement [`DriveIndexed`]. There is
+//! one kind of consumer, so `drive` replaces `drive_unindexed`, and there is no `with_producer`. The module has an
+//! example of an adapter. Bounds such as `I: ParallelIterator<Item = u32>` are as before.
+//! ```
+//! use anabranch::iter::plumbing::{Consumer, Drive, Progress};
+//! use anabranch::prelude::*;
+//!
+//! /// Iterates over the squares below n².
+//! struct Squares(u32);
+//!
+//! impl Drive for Squares {
+//!     type Item = u32;
+//!
+//!     fn drive<C: Consumer<u32>>(self, to: &C, folder: C::Folder, at: C::Position) -> Progress<C::Folder, C::Result> {
+//!         (0..self.0).into_par_iter().map(|i| i * i).drive(to, folder, at)
+//!     }
+//! }
+//!
+//! fn total(items: impl ParallelIterator<Item = u32>) -> u32 {
+//!     items.sum()
+//! }
+//!
+//! fn dot_product<A, B>(a: A, b: B) -> u32
+//! where
+//!     A: IntoParallelIterator<Item = u32, Iter: IndexedParallelIterator>,
+//!     B: IntoParallelIterator<Item = u32, Iter: IndexedParallelIterator>,
+//! {
+//!     a.into_par_iter().zip(b).map(|(a, b)| a * b).sum()
+//! }
+//!
+//! assert_eq!(total(Squares(4).filter(|square| square % 2 == 1)), 10);
+//! assert_eq!(dot_product(vec![1, 2], [3, 4]), 11);
+//! assert_eq!((0..5u32).into_par_iter().opt_len(), Some(5));       // a method of `Drive`
+//! ```
+//!
+//! # Additions
+//! - [`deterministic`](crate::iter::ParallelIterator::deterministic) makes floating-point results the same in each run.
+//! - [`cancelled_by`](crate::iter::ParallelIterator::cancelled_by) ends a loop when a scope is cancelled, or at its
+//!   deadline.
+//! - [`progress`](crate::iter::ParallelIterator::progress) reports how many items have been consumed.
+//! - [`take_while`](crate::iter::ParallelIterator::take_while) and
+//!   [`skip_while`](crate::iter::ParallelIterator::skip_while) are those of [`Iterator`], in the order of the sequence.
+//! - [`dedup`](crate::iter::ParallelIterator::dedup) and [`dedup_by_key`](crate::iter::ParallelIterator::dedup_by_key)
+//!   drop repeated neighbours.
+//! - [`prefix_scan`](crate::iter::ParallelIterator::prefix_scan) returns prefix sums and the like.
+//! - [`par_bridge_ordered`](crate::iter::ParallelBridge::par_bridge_ordered) keeps the order of a plain iterator.
+//!   [`max_batch`](crate::iter::IterBridge::max_batch) limits how many items a thread takes at once.
+//! - Ranges of `u64`, `i64`, `u128` and `i128` are indexed too. Methods that need the length panic if `usize` cannot
+//!   hold it.
+//!
+//! ```
+//! use anabranch::prelude::*;
+//! use std::sync::atomic::{AtomicUsize, Ordering};
+//!
+//! let items = [1, 1, 2, 9, 2];
+//! let iter = || items.par_iter().copied();
+//!
+//! let sum = || (0..10_000u64).into_par_iter().map(|i| 1.0 / (i + 1) as f64).deterministic().sum::<f64>();
+//! assert_eq!(sum().to_bits(), sum().to_bits());
+//! let sum = anabranch::run(|cx| iter().cancelled_by(cx).sum::<Result<i32, _>>());
+//! assert_eq!(sum, Ok(15));
+//!
+//! let done = AtomicUsize::new(0);
+//! iter().progress(|items| _ = done.fetch_add(items, Ordering::Relaxed)).for_each(drop);
+//! assert_eq!(done.into_inner(), 5);
+//!
+//! assert_eq!(iter().take_while(|item| *item < 5).collect::<Vec<_>>(), [1, 1, 2]);
+//! assert_eq!(iter().skip_while(|item| *item < 5).collect::<Vec<_>>(), [9, 2]);
+//! assert_eq!(iter().dedup().collect::<Vec<_>>(), [1, 2, 9, 2]);
+//! assert_eq!(iter().dedup_by_key(|item| *item < 5).count(), 3);
+//! assert_eq!(iter().prefix_scan(|a, b| a + b), [1, 2, 4, 13, 15]);
+//!
+//! assert_eq!("b a c".split(' ').par_bridge_ordered().collect::<Vec<_>>(), ["b", "a", "c"]);
+//! assert_eq!("b a c".split(' ').par_bridge().max_batch(1).ordered().collect::<String>(), "bac");
+//! assert_eq!((0..10u64).into_par_iter().len() + (0..=9i128).into_par_iter().len(), 20);
+//! assert_eq!((0..1u64 << 40).into_par_iter().rev().position_first(|i| i % 7 == 0), Some(1));
+//! ```
 //!
 //! # Grain size
 //! A fork that no thread takes costs one to two nanoseconds, so recursive code forks at every level.
@@ -66,10 +465,11 @@
 //! deadlocks. Here a thread that waits in a `join` runs only work that descends from the awaited closure, and answers
 //! [broadcasts](crate::Pool::broadcast). A sequential run would take the same locks in the same order.
 //! ```
+//! use anabranch::prelude::*;
 //! use std::sync::Mutex;
 //!
 //! let log = Mutex::new(Vec::new());
-//! anabranch::par_for_each(0..100u32, |i| {
+//! (0..100u32).into_par_iter().for_each(|i| {
 //!     let mut log = log.lock().unwrap();                          // held across the join below
 //!     let (a, b) = anabranch::join(|| i, || i + 1);
 //!     log.push(a + b);

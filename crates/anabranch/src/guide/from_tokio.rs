@@ -54,14 +54,13 @@
 //! destructors run in order. See [`cancellation`](super::cancellation).
 //!
 //! # Parallel work
-//! Fibers and parallel loops share the threads, so a fiber may call [`par_map`](crate::par_map) anywhere. Computations
-//! need neither a second pool nor `spawn_blocking`.
+//! Fibers and parallel loops share the threads, so a fiber may run a [parallel iterator](crate::iter) anywhere.
+//! Computations need neither a second pool nor `spawn_blocking`.
 //! ```
+//! use anabranch::prelude::*;
+//!
 //! let sums = anabranch::run(|cx| {
-//!     cx.map_concurrent(4, 0..8u64, |_, n| {
-//!         let numbers = anabranch::par_map(0..n, |i| i);
-//!         Ok::<_, anabranch::Cancelled>(numbers.into_iter().sum::<u64>())
-//!     })
+//!     cx.map_concurrent(4, 0..8u64, |_, n| Ok::<u64, anabranch::Cancelled>((0..n).into_par_iter().sum()))
 //! });
 //! assert_eq!(sums.unwrap()[7], 21);
 //! ```
@@ -84,11 +83,11 @@
 //! fiber meanwhile. The examples in the repository use the sockets of `async-io` in this way. In the other direction, a
 //! tokio task awaits a result of the pool:
 //! ```
-//! use anabranch::channel::oneshot;
+//! use anabranch::{channel::oneshot, prelude::*};
 //!
 //! async fn handler(n: u64) -> u64 {                               // on any executor
 //!     let (sender, mut receiver) = oneshot::channel();
-//!     anabranch::spawn(move |_| sender.send(anabranch::par_map(0..n, |i| i).into_iter().sum()));
+//!     anabranch::spawn(move |_| sender.send((0..n).into_par_iter().sum()));
 //!     receiver.recv_async().await.unwrap()
 //! }
 //!

@@ -26,9 +26,11 @@
 //! # Counters
 //! [`Pool::stats`](crate::Pool::stats) returns counters of each thread. Call it twice and compare.
 //! ```
+//! use anabranch::prelude::*;
+//!
 //! let pool = anabranch::Pool::builder().threads(2).build()?;
 //! let before = pool.stats();
-//! pool.install(|| anabranch::par_for_each(0..1_000_000u64, |i| _ = std::hint::black_box(i)));
+//! pool.install(|| (0..1_000_000u64).into_par_iter().for_each(|i| _ = std::hint::black_box(i)));
 //! let (before, after) = (before.total(), pool.stats().total());
 //! assert!(after.stolen >= before.stolen && after.published >= before.published);
 //! println!("{} stolen, {:?} spent searching", after.stolen - before.stolen, after.searching - before.searching);

@@ -47,10 +47,9 @@ impl Pool {
     ///
     /// ```
     /// # let pool = anabranch::Pool::builder().threads(2).build().unwrap();
-    /// let mut squares = vec![0u64; 1000];
-    /// pool.install(|| {
-    ///     anabranch::par_for_each((0..1000u64, &mut squares[..]), |(i, square)| *square = i * i);
-    /// });
+    /// use anabranch::prelude::*;
+    ///
+    /// let squares: Vec<u64> = pool.install(|| (0..1000u64).into_par_iter().map(|i| i * i).collect());
     /// assert_eq!(squares[31], 961);
     /// ```
     pub fn install<R>(&self, root: impl FnOnce() -> R) -> R {
@@ -71,7 +70,9 @@ impl Pool {
     ///
     /// ```
     /// # let pool = anabranch::Pool::builder().threads(2).build().unwrap();
-    /// pool.install(|| anabranch::par_for_each(0..1000u32, |_| ()));
+    /// use anabranch::prelude::*;
+    ///
+    /// pool.install(|| (0..1000u32).into_par_iter().for_each(|_| ()));
     /// println!("{}", pool.stats());
     /// assert_eq!(pool.stats().workers.len(), 2);
     /// ```

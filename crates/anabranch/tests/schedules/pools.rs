@@ -8,7 +8,7 @@ use crate::{
     tree,
 };
 use anabranch::{
-    BuildError, Odds, Pool, catch_unwind, join, par_for_each, resume_unwind, scope, set_odds, sync::Trigger,
+    BuildError, Odds, Pool, catch_unwind, join, prelude::*, resume_unwind, scope, set_odds, sync::Trigger,
 };
 use shuttle::{
     sync::{Barrier, Mutex, mpsc},
@@ -209,7 +209,7 @@ fn spares_replace_blocked_threads() {
         let body = || assert_eq!(chain(&trap, links), links + 2);
         pool.install(|| if any(0, 1) == 0 { body() } else { scope(|s| s.spawn(body)) });
         let meeting = Barrier::new(2);
-        pool.install(|| par_for_each(0..2, |_| _ = meeting.wait()));
+        pool.install(|| (0..2).into_par_iter().for_each(|_| _ = meeting.wait()));
         seen.note(&pool);
     });
     seen.assert(&[Raided, Stolen, Spare, Lent]);
@@ -251,7 +251,7 @@ fn lock_across_a_join_is_not_taken_twice_on_a_stack() {
                     let mut count = count.lock().unwrap();
                     *count += tree(&trap, 2);
                 };
-                pool.install(|| par_for_each(0..4, step));
+                pool.install(|| (0..4).into_par_iter().for_each(step));
             }
         };
         let threads: Vec<_> = (0..2).map(|_| thread::spawn(visit.clone())).collect();

@@ -7,7 +7,7 @@ use crate::{
     trap::Trap,
     tree,
 };
-use anabranch::{join, par_for_each, par_map, par_reduce, scope};
+use anabranch::{join, prelude::*, scope};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 #[test]
@@ -131,12 +131,12 @@ fn loops_visit_each_item_once() {
         attempt(seen, 32, |pool, trap| {
             pool.install(|| {
                 let mut visits = [0; 8];
-                par_for_each(&mut visits[..], |visit| {
+                visits.par_iter_mut().for_each(|visit| {
                     drop(trap.step());
                     *visit += 1;
                 });
                 assert_eq!(visits, [1; 8]);
-                let mapped = par_map(0..8usize, |i| (i, trap.step()));
+                let mapped = (0..8usize).into_par_iter().map(|i| (i, trap.step())).collect::<Vec<_>>();
                 assert!(mapped.iter().map(|(i, _)| *i).eq(0..8));
                 let identity = || (Vec::new(), trap.step());
                 let fold = |(mut all, kept): (Vec<usize>, Counted), i| {
@@ -149,7 +149,9 @@ fn loops_visit_each_item_once() {
                     a.extend(b);
                     (a, kept)
                 };
-                assert!(par_reduce(0..8usize, identity, fold, combine).0.into_iter().eq(0..8));
+                assert!(
+                    (0..8usize).into_par_iter().fold(identity, fold).reduce(identity, combine).0.into_iter().eq(0..8)
+                );
             });
         });
     });
@@ -168,7 +170,7 @@ fn long_loops_visit_each_item_once() {
                 }
                 total + i
             };
-            pool.install(|| par_reduce(0..5000u64, || 0, fold, |a, b| a + b))
+            pool.install(|| (0..5000u64).into_par_iter().fold(|| 0, fold).reduce(|| 0, |a, b| a + b))
         });
         assert!(total.is_none_or(|total| total == 12_497_500));
     });

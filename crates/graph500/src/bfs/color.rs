@@ -19,7 +19,7 @@
 //! Encoding: two color vectors with a byte per vertex. A round reads one and writes the other, and then they are
 //! swapped. Only a vertex itself writes its parent.
 
-use anabranch::{chunks, chunks_mut, par_for_each, par_reduce};
+use anabranch::prelude::*;
 
 use super::{Kernel, Reach, UNREACHED};
 use crate::RunError;
@@ -51,7 +51,7 @@ impl<'g> Color<'g> {
 
 impl Kernel for Color<'_> {
     fn search(&mut self, root: u32, parents: &mut [i64], halt: &Halt<'_>) -> Reach {
-        par_for_each((chunks_mut(&mut self.colors, BLOCK), chunks_mut(parents, BLOCK)), |(colors, parents)| {
+        self.colors.par_chunks_mut(BLOCK).zip(parents.par_chunks_mut(BLOCK)).for_each(|(colors, parents)| {
             colors.fill(Shade::White);
             parents.fill(UNREACHED);
         });
@@ -75,34 +75,30 @@ impl Color<'_> {
     /// Computes the next color of every vertex. Returns the number of vertices that turned gray.
     fn round(&mut self, parents: &mut [i64], halt: &Halt<'_>) -> u64 {
         let (graph, colors) = (self.graph, &self.colors[..]);
-        let blocks = colors.len().div_ceil(BLOCK);
-        let own = (chunks(colors, BLOCK), (chunks_mut(&mut self.next, BLOCK), chunks_mut(parents, BLOCK)));
-        par_reduce(
-            (0..blocks, own),
-            || 0,
-            |mut turned_gray, (block, (old, (new, parents)))| {
-                if halt.is_cancelled() {
-                    return turned_gray;
-                }
-                for (i, ((old, new), parent)) in old.iter().zip(new).zip(parents).enumerate() {
-                    *new = match old {
-                        Shade::White => {
-                            let row = graph.row((block * BLOCK + i) as u32);
-                            match row.iter().find(|&&neighbour| colors[neighbour as usize] == Shade::Gray) {
-                                Some(&neighbour) => {
-                                    *parent = i64::from(neighbour);
-                                    turned_gray += 1;
-                                    Shade::Gray
-                                }
-                                None => Shade::White,
+        let blocks = (colors.par_chunks(BLOCK), self.next.par_chunks_mut(BLOCK), parents.par_chunks_mut(BLOCK));
+        let turn = |block: usize, old: &[Shade], new: &mut [Shade], parents: &mut [i64]| {
+            let mut turned_gray = 0;
+            if halt.is_cancelled() {
+                return turned_gray;
+            }
+            for (i, ((old, new), parent)) in old.iter().zip(new).zip(parents).enumerate() {
+                *new = match old {
+                    Shade::White => {
+                        let row = graph.row((block * BLOCK + i) as u32);
+                        match row.iter().find(|&&neighbour| colors[neighbour as usize] == Shade::Gray) {
+                            Some(&neighbour) => {
+                                *parent = i64::from(neighbour);
+                                turned_gray += 1;
+                                Shade::Gray
                             }
+                            None => Shade::White,
                         }
-                        Shade::Gray | Shade::Black => Shade::Black,
-                    };
-                }
-                turned_gray
-            },
-            |a, b| a + b,
-        )
+                    }
+                    Shade::Gray | Shade::Black => Shade::Black,
+                };
+            }
+            turned_gray
+        };
+        blocks.into_par_iter().enumerate().map(|(block, (old, new, parents))| turn(block, old, new, parents)).sum()
     }
 }

@@ -29,7 +29,7 @@
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, AtomicUsize};
 
-use anabranch::{chunks, chunks_mut, par_for_each, par_reduce};
+use anabranch::prelude::*;
 
 use super::{Kernel, Reach, UNREACHED};
 use crate::RunError;
@@ -90,12 +90,8 @@ impl<'g> Direction<'g> {
 impl Kernel for Direction<'_> {
     fn search(&mut self, root: u32, parents: &mut [i64], halt: &Halt<'_>) -> Reach {
         let graph = self.graph;
-        par_for_each(
-            (chunks_mut(&mut self.visited, 1 << 14), chunks(&graph.isolated, 1 << 14)),
-            |(visited, isolated)| {
-                visited.copy_from_slice(isolated);
-            },
-        );
+        let words = self.visited.par_chunks_mut(1 << 14).zip(graph.isolated.par_chunks(1 << 14));
+        words.for_each(|(visited, isolated)| visited.copy_from_slice(isolated));
         // An isolated root is the one vertex with a parent that nothing else would clear.
         parents[std::mem::replace(&mut self.root, root) as usize] = UNREACHED;
         self.visited[(root / 64) as usize] |= 1 << (root % 64);
@@ -157,7 +153,8 @@ impl TopDown<'_> {
             self.claim(&mut claims, vertex, row);
             claims
         };
-        let rest = par_reduce(chunks(row, ROW_PIECE), || self.none(), fold, |a, b| self.combine(a, b));
+        let rest =
+            row.par_chunks(ROW_PIECE).fold(|| self.none(), fold).reduce(|| self.none(), |a, b| self.combine(a, b));
         self.combine(claims, rest)
     }
 
@@ -216,7 +213,8 @@ impl Direction<'_> {
             }
             vertices.iter().fold(claims, |claims, &vertex| step.explore(claims, vertex))
         };
-        let mut claims = par_reduce(chunks(queue, PIECE), || step.none(), fold, |a, b| step.combine(a, b));
+        let mut claims =
+            queue.par_chunks(PIECE).fold(|| step.none(), fold).reduce(|| step.none(), |a, b| step.combine(a, b));
         step.flush(&mut claims.buffer);
         Frontier { vertices: step.tail.into_inner() as u64, edges: claims.edges }
     }
@@ -240,33 +238,33 @@ impl Direction<'_> {
     /// Runs one level from `front` to `next`. Returns the number of vertices found.
     fn bottom_up(&mut self, parents: &mut [i64], halt: &Halt<'_>) -> u64 {
         let (graph, front) = (self.graph, &self.front[..]);
-        let blocks = front.len().div_ceil(BLOCK);
-        let words = (chunks_mut(&mut self.visited, BLOCK), chunks_mut(&mut self.next, BLOCK));
-        let vertices = (chunks(&graph.first, 64 * BLOCK), chunks_mut(parents, 64 * BLOCK));
-        par_reduce(
-            (0..blocks, (words, vertices)),
-            || 0,
-            |mut found, (block, ((visited, next), (first, parents)))| {
-                if halt.is_cancelled() {
-                    return found;
-                }
-                let words = visited.iter_mut().zip(next).zip(first.chunks(64).zip(parents.chunks_mut(64)));
-                for (i, ((visited, next), (first, parents))) in words.enumerate() {
-                    let rows = graph.rows_of_word(block * BLOCK + i);
-                    *next = bottom_up_word(front, *visited, rows, first, parents);
-                    *visited |= *next;
-                    found += u64::from(next.count_ones());
-                }
-                found
-            },
-            |a, b| a + b,
-        )
+        let words = self.visited.par_chunks_mut(BLOCK).zip(self.next.par_chunks_mut(BLOCK));
+        let vertices = graph.first.par_chunks(64 * BLOCK).zip(parents.par_chunks_mut(64 * BLOCK));
+        let search = |block: usize, visited: &mut [u64], next: &mut [u64], first: &[u32], parents: &mut [i64]| {
+            let mut found = 0;
+            if halt.is_cancelled() {
+                return found;
+            }
+            let words = visited.iter_mut().zip(next).zip(first.chunks(64).zip(parents.chunks_mut(64)));
+            for (i, ((visited, next), (first, parents))) in words.enumerate() {
+                let rows = graph.rows_of_word(block * BLOCK + i);
+                *next = bottom_up_word(front, *visited, rows, first, parents);
+                *visited |= *next;
+                found += u64::from(next.count_ones());
+            }
+            found
+        };
+        words
+            .zip(vertices)
+            .enumerate()
+            .map(|(block, ((visited, next), (first, parents)))| search(block, visited, next, first, parents))
+            .sum()
     }
 
     fn queue_to_bitmap(&mut self, vertices: u64) {
-        par_for_each(chunks_mut(&mut self.front, 1 << 14), |words| words.fill(0));
+        self.front.par_chunks_mut(1 << 14).for_each(|words| words.fill(0));
         let front = self.front.shared();
-        par_for_each(chunks(&self.queue[..vertices as usize], 1 << 10), |vertices| {
+        self.queue[..vertices as usize].par_chunks(1 << 10).for_each(|vertices| {
             for vertex in vertices {
                 front[(vertex / 64) as usize].fetch_or(1 << (vertex % 64), Relaxed);
             }
@@ -285,7 +283,6 @@ impl Direction<'_> {
             queue: self.queue.shared(),
             tail: AtomicUsize::new(0),
         };
-        let blocks = self.front.len().div_ceil(BLOCK);
         let fold = |mut claims: Claims, (block, words): (usize, &[u64])| {
             for (i, &word) in words.iter().enumerate() {
                 for bit in ones(word) {
@@ -294,15 +291,15 @@ impl Direction<'_> {
             }
             claims
         };
-        let blocks = (0..blocks, chunks(&self.front, BLOCK));
-        let mut claims = par_reduce(blocks, || step.none(), fold, |a, b| step.combine(a, b));
+        let blocks = self.front.par_chunks(BLOCK).enumerate();
+        let mut claims = blocks.fold(|| step.none(), fold).reduce(|| step.none(), |a, b| step.combine(a, b));
         step.flush(&mut claims.buffer);
         // The frontier is small enough for top-down, so the next level is top-down, and its edges need no count.
         Frontier { vertices: step.tail.into_inner() as u64, edges: 0 }
     }
 
     fn clear_unreached(&mut self, parents: &mut [i64]) {
-        par_for_each((chunks(&self.visited, 1 << 12), chunks_mut(parents, 64 << 12)), |(visited, parents)| {
+        self.visited.par_chunks(1 << 12).zip(parents.par_chunks_mut(64 << 12)).for_each(|(visited, parents)| {
             for (i, &word) in visited.iter().enumerate().filter(|&(_, &word)| word != !0) {
                 for bit in ones(!word) {
                     parents[i * 64 + bit as usize] = UNREACHED;

@@ -10,7 +10,7 @@ mod sequential;
 use std::fmt;
 use std::str::FromStr;
 
-use anabranch::{chunks_mut, par_for_each};
+use anabranch::prelude::*;
 
 use crate::graph::Graph;
 use crate::memory::zeroed;
@@ -118,7 +118,7 @@ impl<'g> Search<'g> {
             BfsKind::Direction => Box::new(direction::Direction::new(graph)?),
         };
         let mut parents = zeroed::<i64>("the parents", graph.num_vertices)?;
-        par_for_each(chunks_mut(&mut parents, 1 << 16), |parents| parents.fill(UNREACHED));
+        parents.par_chunks_mut(1 << 16).for_each(|parents| parents.fill(UNREACHED));
         Ok(Search { graph, kernel, parents })
     }
 

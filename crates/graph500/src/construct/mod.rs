@@ -16,7 +16,7 @@ mod partition;
 mod rank;
 mod sort;
 
-use anabranch::{chunks, par_reduce};
+use anabranch::prelude::*;
 
 use crate::graph::Graph;
 use crate::memory::zeroed;
@@ -81,7 +81,7 @@ fn num_vertices(edges: &[Edge], watch: &Watch<'_>) -> Result<usize, RunError> {
         let block = edges.iter().map(|edge| edge.ends().0.max(edge.ends().1)).max();
         largest.max(block)
     };
-    let largest = par_reduce(chunks(edges, BLOCK), || None, larger, Option::max);
+    let largest = edges.par_chunks(BLOCK).fold(|| None, larger).reduce(|| None, Option::max);
     watch.check()?;
     match largest {
         None => Ok(0),

@@ -10,7 +10,7 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use anabranch::{chunks, chunks_mut, par_for_each};
+use anabranch::prelude::*;
 
 use crate::memory::{Shared, zeroed};
 use crate::watch::Watch;
@@ -63,7 +63,7 @@ pub(super) fn partition(edges: &[Edge], layout: &Layout, watch: &Watch<'_>) -> R
     // Without bands there are no tuples, but a chunk of counters must not be empty.
     let width = layout.bands.max(1);
     let mut counters = zeroed::<u32>("the partition's counters", chunk_count * width)?;
-    par_for_each((chunks(edges, layout.chunk), chunks_mut(&mut counters, width)), |(edges, counters)| {
+    edges.par_chunks(layout.chunk).zip(counters.par_chunks_mut(width)).for_each(|(edges, counters)| {
         if watch.is_cancelled() {
             return;
         }
@@ -83,7 +83,7 @@ pub(super) fn partition(edges: &[Edge], layout: &Layout, watch: &Watch<'_>) -> R
     let mut words = zeroed::<u32>("the adjacency lists", total)?;
     let mut sources = zeroed::<u16>("the arcs' sources", if packed { 0 } else { total })?;
     let (shared_words, shared_sources) = (words.shared(), sources.shared());
-    par_for_each((chunks(edges, layout.chunk), chunks(&counters, width)), |(edges, starts)| {
+    edges.par_chunks(layout.chunk).zip(counters.par_chunks(width)).for_each(|(edges, starts)| {
         if watch.is_cancelled() {
             return;
         }

@@ -6,7 +6,7 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use anabranch::{chunks, chunks_mut, par_for_each};
+use anabranch::prelude::*;
 
 use super::partition::{Arcs, Layout};
 use crate::RunError;
@@ -33,7 +33,7 @@ fn class(degree: u32) -> usize {
 /// Computes the ranks. Leaves each vertex's degree in `rows`, where each band has one entry more than vertices.
 pub(super) fn rank(arcs: &Arcs, rows: &mut [u32], layout: &Layout, watch: &Watch<'_>) -> Result<Ranks, RunError> {
     let vertices = 1 << layout.shift;
-    par_for_each((0..layout.bands, chunks_mut(rows, vertices + 1)), |(band, degrees)| {
+    rows.par_chunks_mut(vertices + 1).take(layout.bands).enumerate().for_each(|(band, degrees)| {
         if watch.is_cancelled() {
             return;
         }
@@ -54,7 +54,7 @@ pub(super) fn rank(arcs: &Arcs, rows: &mut [u32], layout: &Layout, watch: &Watch
     let group = layout.bands.div_ceil(64).max(1);
     let groups = layout.bands.div_ceil(group);
     let mut counters = vec![0u32; groups * CLASSES];
-    par_for_each((chunks(rows, group * (vertices + 1)), chunks_mut(&mut counters, CLASSES)), |(rows, counters)| {
+    rows.par_chunks(group * (vertices + 1)).zip(counters.par_chunks_mut(CLASSES)).for_each(|(rows, counters)| {
         for rows in rows.chunks(vertices + 1) {
             for &degree in &rows[..rows.len() - 1] {
                 counters[class(degree)] += 1;
@@ -73,8 +73,8 @@ pub(super) fn rank(arcs: &Arcs, rows: &mut [u32], layout: &Layout, watch: &Watch
     let mut of = zeroed::<u32>("the degree ranks", layout.num_vertices)?;
     let mut at = zeroed::<u32>("the degree order", layout.num_vertices)?;
     let order = at.shared();
-    let ranges = (chunks(rows, group * (vertices + 1)), chunks_mut(&mut of, group * vertices));
-    par_for_each((ranges, (0..groups, chunks_mut(&mut counters, CLASSES))), |((rows, of), (index, next))| {
+    let ranges = rows.par_chunks(group * (vertices + 1)).zip(of.par_chunks_mut(group * vertices));
+    ranges.zip(counters.par_chunks_mut(CLASSES).enumerate()).for_each(|((rows, of), (index, next))| {
         let mut vertex = (index * group * vertices) as u32;
         for (rows, of) in rows.chunks(vertices + 1).zip(of.chunks_mut(vertices)) {
             for (&degree, rank) in rows.iter().zip(of) {

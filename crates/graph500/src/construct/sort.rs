@@ -7,7 +7,7 @@
 //!
 //! Keys have 32 bits if arcs are one word, else 64.
 
-use anabranch::{chunks_mut, par_reduce};
+use anabranch::prelude::*;
 
 use super::partition::{Arcs, Layout};
 use super::rank::Ranks;
@@ -102,26 +102,21 @@ fn sort_bands<K: Key>(bands: &mut [Band<'_>], ranks: &Ranks, layout: &Layout, wa
     // Several bands together, to call the observer less often.
     let batch = bands.len().div_ceil(1024).max(1);
     let scratch = || (0, Scratch::<K>::new(layout));
-    let (num_arcs, _) = par_reduce(
-        chunks_mut(bands, batch),
-        scratch,
-        |(mut arcs, mut scratch), bands| {
-            let mut done = 0;
-            for band in bands {
-                if watch.is_cancelled() {
-                    break;
-                }
-                done += band.words.len() as u64;
-                scratch.sort_by_rank(band, ranks, layout.bits);
-                scratch.deal(band, ranks, layout.bits);
-                arcs += scratch.close(band);
+    let sort = |(mut arcs, mut scratch): (u64, Scratch<K>), bands: &mut [Band<'_>]| {
+        let mut done = 0;
+        for band in bands {
+            if watch.is_cancelled() {
+                break;
             }
-            watch.advance(done / 2);
-            (arcs, scratch)
-        },
-        |(a, scratch), (b, _)| (a + b, scratch),
-    );
-    num_arcs
+            done += band.words.len() as u64;
+            scratch.sort_by_rank(band, ranks, layout.bits);
+            scratch.deal(band, ranks, layout.bits);
+            arcs += scratch.close(band);
+        }
+        watch.advance(done / 2);
+        (arcs, scratch)
+    };
+    bands.par_chunks_mut(batch).fold(scratch, sort).map(|(arcs, _)| arcs).sum()
 }
 
 /// The scratch memory of one worker.

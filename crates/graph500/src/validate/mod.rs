@@ -25,7 +25,7 @@ mod error;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
-use anabranch::{chunks, par_reduce};
+use anabranch::prelude::*;
 
 use crate::memory::{Shared, zeroed};
 use crate::watch::Halt;
@@ -123,7 +123,7 @@ impl<'a> Validator<'a> {
         let outside = |found: Option<u64>, edges: &[Edge]| {
             found.or_else(|| edges.iter().map(|edge| edge.ends().0.max(edge.ends().1)).find(|&end| end >= num_vertices))
         };
-        if let Some(label) = par_reduce(chunks(edges, BLOCK), || None, outside, Option::or) {
+        if let Some(label) = edges.par_chunks(BLOCK).fold(|| None, outside).reduce(|| None, Option::or) {
             return Err(RunError::TooManyVertices { label });
         }
         Validator::of_graph(edges, num_vertices)
@@ -336,7 +336,7 @@ fn blocks<A: Default + Send>(
         Ok(count)
     };
     let combine = |a: Result<A, Verdict>, b: Result<A, Verdict>| Ok(add(a?, b?));
-    par_reduce(0..len.div_ceil(BLOCK), || Ok(A::default()), fold, combine)
+    (0..len.div_ceil(BLOCK)).into_par_iter().fold(|| Ok(A::default()), fold).reduce(|| Ok(A::default()), combine)
 }
 
 /// Counts the input tuples in the component that `parents` spans, if the tree is not validated.

@@ -2,7 +2,7 @@
 
 use super::{CURRENT, SHORT, check_foreign, is_foreign, on_one_thread};
 use crate::common::{LONG, fibers::on_fiber, one_thread, panic_text, pool, watchdog};
-use anabranch::{Cancelled, Cx, WaitError, channel};
+use anabranch::{Cancelled, Cx, WaitError, channel, prelude::*};
 use send_wrapper::SendWrapper;
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -169,14 +169,18 @@ fn parallel_loop_may_use_outer_cx_on_its_stack() {
             on_fiber(&pool(threads), |cx| {
                 let own = SendWrapper::new(cx);
                 let own = &own;
-                let values: Vec<u32> = anabranch::par_map(0..64u32, |n| {
-                    if own.valid() && n % 9 == 0 {
-                        // Another fiber of this thread does not run it: it runs on the stack of the loop, or elsewhere.
-                        own.sleep(SHORT).unwrap();
-                        own.yield_now();
-                    }
-                    n
-                });
+                let values: Vec<u32> = (0..64u32)
+                    .into_par_iter()
+                    .map(|n| {
+                        if own.valid() && n % 9 == 0 {
+                            // Another fiber of this thread does not run it: it runs on the stack of the loop, or
+                            // elsewhere.
+                            own.sleep(SHORT).unwrap();
+                            own.yield_now();
+                        }
+                        n
+                    })
+                    .collect();
                 assert_eq!(values, (0..64).collect::<Vec<_>>());
             });
         }

@@ -4,7 +4,7 @@
 //! Where no compute work is open, as in the body of a scope, the fiber is suspended as usual.
 
 use crate::common::{LONG, fibers::on_fiber, one_thread, pool, sum_to, watchdog};
-use anabranch::{Cx, Pool};
+use anabranch::{Cx, Pool, prelude::*};
 use send_wrapper::SendWrapper;
 use std::{
     sync::{
@@ -144,7 +144,7 @@ fn wait_in_parallel_loop_blocks() {
         let thread = std::thread::current().id();
         let cx = SendWrapper::new(cx);
         let done = AtomicU32::new(0);
-        anabranch::par_for_each(0..40u32, |n| {
+        (0..40u32).into_par_iter().for_each(|n| {
             // What is run elsewhere has no `Cx`; the last piece of a loop is run with nothing open.
             if n < 20 && n % 10 == 0 && std::thread::current().id() == thread {
                 cx.sleep(Duration::from_micros(50)).unwrap();

@@ -5,7 +5,7 @@ use crate::common::{
     fibers::{Event, FOREVER, in_all_pools, on_fiber, until, with_every_cx},
     panic_text, pool, sum_to, watchdog,
 };
-use anabranch::{Cx, Pool, WaitError};
+use anabranch::{Cx, Pool, WaitError, prelude::*};
 use std::{
     sync::{
         Arc, Mutex,
@@ -19,7 +19,7 @@ use std::{
 fn compute() {
     assert_eq!(sum_to(300), 45_150);
     let sum = AtomicU64::new(0);
-    anabranch::par_for_each(0..200u64, |i| _ = sum.fetch_add(i, Ordering::Relaxed));
+    (0..200u64).into_par_iter().for_each(|i| _ = sum.fetch_add(i, Ordering::Relaxed));
     anabranch::scope(|s| {
         for i in 0..20 {
             let sum = &sum;
@@ -27,7 +27,7 @@ fn compute() {
         }
     });
     assert_eq!(sum.into_inner(), 19_900 + 190);
-    assert_eq!(anabranch::par_map(0..100u64, |i| i).len(), 100);
+    assert_eq!((0..100u64).into_par_iter().map(|i| i).collect::<Vec<_>>().len(), 100);
 }
 
 #[test]
@@ -163,7 +163,7 @@ fn loops_and_tasks_may_spawn_fibers() {
     in_all_pools(|pool| {
         let sum = AtomicU64::new(0);
         pool.install(|| {
-            anabranch::par_for_each(0..40u64, |i| {
+            (0..40u64).into_par_iter().for_each(|i| {
                 let half = anabranch::run(|cx| cx.join(|cx| cx.sleep(Duration::from_micros(20)).map(|()| i), |_| i));
                 sum.fetch_add(half.0.unwrap() + half.1, Ordering::Relaxed);
             });

@@ -5,7 +5,7 @@ use crate::common::{
     fibers::{Event, FOREVER, in_all_pools, on_fiber, until, until_in, until_waiting, with_every_cx},
     pool, watchdog,
 };
-use anabranch::{Cancelled, JoinError, JoinHandle, Pool};
+use anabranch::{Cancelled, JoinError, JoinHandle, Pool, prelude::*};
 use std::{
     sync::{
         Arc,
@@ -292,7 +292,7 @@ fn spawn_works_from_threads_fibers_and_compute_code() {
         };
         let handles = outer.install(|| {
             let (a, b) = anabranch::join(spawn, spawn);
-            let mut handles: Vec<_> = anabranch::par_map(0..50u32, |_| spawn());
+            let mut handles: Vec<_> = (0..50u32).into_par_iter().map(|_| spawn()).collect();
             anabranch::scope(|s| s.spawn(|| drop(spawn())));
             handles.extend([a, b]);
             handles

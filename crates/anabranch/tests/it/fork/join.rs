@@ -1,7 +1,7 @@
 //! `join`: results, ownership, nesting, and unusual callers.
 
 use crate::common::{self, LONG, Tally, everywhere, in_pools, join_stolen, pool, sum_to, watchdog};
-use anabranch::{Pool, join};
+use anabranch::{Pool, join, prelude::*};
 use std::{
     cell::Cell,
     sync::{
@@ -177,7 +177,7 @@ fn join_works_inside_contended_lazy_lock() {
         for _ in 0..50 {
             let lazy = LazyLock::new(|| sum_to(300));
             pool.install(|| {
-                anabranch::par_for_each(0..64u32, |_| assert_eq!(*lazy, 45_150));
+                (0..64u32).into_par_iter().for_each(|_| assert_eq!(*lazy, 45_150));
             });
         }
     });

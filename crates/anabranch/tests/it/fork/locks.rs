@@ -1,7 +1,7 @@
 //! Locks held across forks: a waiting thread runs no unrelated work on top of the lock that it holds.
 
 use crate::common::{in_pools, sum_to};
-use anabranch::{join, par_for_each, scope};
+use anabranch::{join, prelude::*, scope};
 use std::{
     cell::Cell,
     sync::{
@@ -39,7 +39,7 @@ fn loop_body_may_fork_while_it_holds_lock() {
     in_pools(|pool| {
         pool.install(|| {
             let total = Mutex::new(0);
-            par_for_each(0..200u64, |_| {
+            (0..200u64).into_par_iter().for_each(|_| {
                 let mut total = total.lock().unwrap();
                 join(thread::yield_now, thread::yield_now);
                 *total += sum_to(20);
@@ -54,10 +54,10 @@ fn loop_body_may_loop_while_it_holds_lock() {
     in_pools(|pool| {
         pool.install(|| {
             let total = Mutex::new(0);
-            par_for_each(0..100u64, |_| {
+            (0..100u64).into_par_iter().for_each(|_| {
                 let mut total = total.lock().unwrap();
                 let inner = AtomicU64::new(0);
-                par_for_each(0..50u64, |i| _ = inner.fetch_add(i, Ordering::Relaxed));
+                (0..50u64).into_par_iter().for_each(|i| _ = inner.fetch_add(i, Ordering::Relaxed));
                 *total += inner.into_inner();
             });
             assert_eq!(total.into_inner().unwrap(), 100 * 1225);

@@ -1,9 +1,7 @@
-//! Compute code: `join`, scopes and parallel loops.
+//! Compute code: `join` and scopes.
 
 mod join;
 mod locks;
-mod loop_panics;
-mod loops;
 mod open_forks;
 mod panic_anywhere;
 mod panics;

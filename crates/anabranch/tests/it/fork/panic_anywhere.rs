@@ -1,7 +1,7 @@
 //! Each closure that compute code runs panics in turn: the panic arrives, and every value is dropped once.
 
 use crate::common::{Counted, LONG, Tally, pool, sum_to, watchdog};
-use anabranch::{join, par_for_each, par_map, par_reduce, scope};
+use anabranch::{join, prelude::*, scope};
 use std::{
     panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
     sync::atomic::{AtomicU64, Ordering},
@@ -37,21 +37,25 @@ fn everything(trap: &Trap) {
     let step = || trap.step();
     let kept = (step(), join(step, step));
     join(|| join(step, || (step(), step())), || join(step, step));
-    let mapped = par_map(0..5u32, |_| step());
-    par_for_each(&mapped[..], |_| drop(step()));
-    par_reduce(
-        0..5u32,
-        || vec![step()],
-        |mut all, _| {
-            all.push(step());
-            all
-        },
-        |mut a, b| {
-            a.push(step());
-            a.extend(b);
-            a
-        },
-    );
+    let mapped = (0..5u32).into_par_iter().map(|_| step()).collect::<Vec<_>>();
+    mapped.par_iter().for_each(|_| drop(step()));
+    (0..5u32)
+        .into_par_iter()
+        .fold(
+            || vec![step()],
+            |mut all, _| {
+                all.push(step());
+                all
+            },
+        )
+        .reduce(
+            || vec![step()],
+            |mut a, b| {
+                a.push(step());
+                a.extend(b);
+                a
+            },
+        );
     scope(|s| {
         for _ in 0..3 {
             s.spawn(|| {

@@ -1,7 +1,7 @@
 //! Work runs in parallel: pieces wait for each other on threads of their own. Only the watchdog uses a clock.
 
 use crate::common::{self, LONG, pool, wait_until, watchdog};
-use anabranch::{join, scope};
+use anabranch::{join, prelude::*, scope};
 use std::{
     collections::HashSet,
     sync::{Barrier, Mutex},
@@ -79,7 +79,7 @@ fn all_threads_take_part_in_loop() {
         let pool = pool(4);
         for _ in 0..20 {
             let meeting = Meeting::of(4);
-            pool.install(|| anabranch::par_for_each(0..100_000u32, |_| meeting.attend()));
+            pool.install(|| (0..100_000u32).into_par_iter().for_each(|_| meeting.attend()));
         }
     });
 }

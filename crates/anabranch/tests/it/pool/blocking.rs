@@ -2,7 +2,7 @@
 //! has run. Each program ends on pools of every size, from every kind of caller.
 
 use crate::common::{LONG, at_rest, pool, sum_to, watchdog};
-use anabranch::{Pool, join, scope};
+use anabranch::{Pool, join, prelude::*, scope};
 use std::{
     array,
     sync::{
@@ -42,12 +42,12 @@ fn lock_across_a_loop() {
     let shared = Mutex::new(0);
     join(
         || {
-            anabranch::par_for_each(0..30u64, |_| {
+            (0..30u64).into_par_iter().for_each(|_| {
                 let mut shared = shared.lock().unwrap();
-                *shared += anabranch::par_map(0..20u64, |i| i).len();
+                *shared += (0..20u64).into_par_iter().map(|i| i).collect::<Vec<_>>().len();
             });
         },
-        || anabranch::par_for_each(0..30u64, |_| *shared.lock().unwrap() += sum_to(10) as usize),
+        || (0..30u64).into_par_iter().for_each(|_| *shared.lock().unwrap() += sum_to(10) as usize),
     );
     assert_eq!(shared.into_inner().unwrap(), 30 * 20 + 30 * 55);
 }
@@ -116,7 +116,7 @@ fn barrier_in_a_scope() {
 /// One item each is a piece: the loop must not hold on to the rest of its leaf.
 fn barrier_in_a_loop() {
     let barrier = Barrier::new(2);
-    anabranch::par_for_each(0..2u32, |_| _ = barrier.wait());
+    (0..2u32).into_par_iter().for_each(|_| _ = barrier.wait());
 }
 
 fn handshake_by_condvar() {

@@ -2,7 +2,7 @@
 
 use super::spares;
 use crate::common::{self, LONG, Tally, at_rest, join_stolen, panic_text, sum_to, watchdog};
-use anabranch::{BuildError, Builder, Pool, par_for_each, scope};
+use anabranch::{BuildError, Builder, Pool, prelude::*, scope};
 use std::{
     panic::{AssertUnwindSafe, catch_unwind, panic_any},
     sync::{
@@ -73,7 +73,7 @@ fn invalid_names_do_not_prevent_spares() {
             .build()
             .unwrap();
         let meeting = Barrier::new(12);
-        pool.install(|| par_for_each(0..12, |_| _ = meeting.wait()));
+        pool.install(|| (0..12).into_par_iter().for_each(|_| _ = meeting.wait()));
         let least = OWN + pool.stats().spare_threads;
         drop(pool);
         let all = names.lock().unwrap().len().max(least);

@@ -1,7 +1,7 @@
 //! Large numbers of guests, roots, pools and threads.
 
 use crate::common::{self, LONG, pool, sum_to, watchdog};
-use anabranch::{join, par_for_each, par_map, par_reduce, scope};
+use anabranch::{join, prelude::*, scope};
 use std::{
     sync::atomic::{AtomicU64, Ordering},
     thread,
@@ -28,7 +28,7 @@ fn crowd(visit: impl Fn() + Sync) {
 
 fn small_work() {
     assert_eq!(sum_to(30), 465);
-    assert_eq!(par_map(0..50u32, |i| i * 2)[49], 98);
+    assert_eq!((0..50u32).into_par_iter().map(|i| i * 2).collect::<Vec<_>>()[49], 98);
     assert_eq!(join(|| sum_to(5), || sum_to(6)), (15, 21));
 }
 
@@ -97,15 +97,23 @@ fn thirty_two_threads_do_mixed_work() {
                     for i in 0..40u64 {
                         match kind {
                             0 => assert_eq!(pool.install(|| sum_to(2000)), 2_001_000),
-                            1 => assert_eq!(pool.install(|| par_map(0..3000u64, |i| i + 1))[2999], 3000),
+                            1 => assert_eq!(
+                                pool.install(|| (0..3000u64).into_par_iter().map(|i| i + 1).collect::<Vec<_>>())[2999],
+                                3000
+                            ),
                             2 => assert_eq!(pool.broadcast(|index| index as u64 + i)[31], 31 + i),
                             3 => pool.install(|| scope(|s| (0..20).for_each(|_| s.spawn(|| _ = sum_to(50))))),
                             4 => pool.install(|| {
-                                par_for_each(0..8u32, |_| thread::sleep(std::time::Duration::from_micros(100)))
+                                (0..8u32)
+                                    .into_par_iter()
+                                    .for_each(|_| thread::sleep(std::time::Duration::from_micros(100)))
                             }),
                             _ => {
                                 let add = |a, b| a + b;
-                                assert_eq!(pool.install(|| par_reduce(0..5000u64, || 0, add, add)), 12_497_500);
+                                assert_eq!(
+                                    pool.install(|| (0..5000u64).into_par_iter().fold(|| 0, add).reduce(|| 0, add)),
+                                    12_497_500
+                                );
                             }
                         }
                     }

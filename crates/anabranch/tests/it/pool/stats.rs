@@ -1,7 +1,7 @@
 //! The statistics count what their documentation says.
 
 use crate::common::{LONG, at_rest, join_stolen, pool, sum_to, watchdog};
-use anabranch::{Pool, Stats, WorkerStats, join};
+use anabranch::{Pool, Stats, WorkerStats, join, prelude::*};
 use std::{
     sync::atomic::{AtomicBool, Ordering},
     thread,
@@ -139,7 +139,7 @@ fn forks_published_are_stolen_or_reclaimed() {
                 for i in 0..30 {
                     pool.install(|| {
                         sum_to(500 + i);
-                        anabranch::par_for_each(0..64u32, |_| _ = sum_to(20));
+                        (0..64u32).into_par_iter().for_each(|_| _ = sum_to(20));
                         join_stolen(|| sum_to(50), || sum_to(50));
                     });
                 }

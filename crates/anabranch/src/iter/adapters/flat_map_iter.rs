@@ -1,0 +1,89 @@
+//! [`flat_map_iter`](crate::iter::ParallelIterator::flat_map_iter) and
+//! [`flatten_iter`](crate::iter::ParallelIterator::flatten_iter).
+
+use crate::iter::plumbing::{Consumer, Drive, Progress, delegate};
+use std::{convert, fmt};
+
+/// Maps each item to a plain iterator, and yields the items of those.
+/// [`ParallelIterator::flat_map_iter`](crate::iter::ParallelIterator::flat_map_iter) returns it.
+#[derive(Clone)]
+pub struct FlatMapIter<I, F> {
+    base: I,
+    map: F,
+}
+
+impl<I, F> FlatMapIter<I, F> {
+    pub(in crate::iter) fn new(base: I, map: F) -> Self {
+        Self { base, map }
+    }
+}
+
+impl<I: fmt::Debug, F> fmt::Debug for FlatMapIter<I, F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FlatMapIter").field("base", &self.base).finish_non_exhaustive()
+    }
+}
+
+impl<I, F, R> Drive for FlatMapIter<I, F>
+where
+    I: Drive,
+    F: Fn(I::Item) -> R + Sync + Send,
+    R: IntoIterator<Item: Send>,
+{
+    type Item = R::Item;
+
+    fn drive<C: Consumer<R::Item>>(
+        self,
+        consumer: &C,
+        folder: C::Folder,
+        at: C::Position,
+    ) -> Progress<C::Folder, C::Result> {
+        self.base.drive(&FlatMapIterConsumer { base: consumer, map: &self.map }, folder, at)
+    }
+}
+
+/// Yields the items of the items, which are plain iterators.
+/// [`ParallelIterator::flatten_iter`](crate::iter::ParallelIterator::flatten_iter) returns it.
+#[derive(Debug, Clone)]
+pub struct FlattenIter<I>(I);
+
+impl<I> FlattenIter<I> {
+    pub(in crate::iter) fn new(base: I) -> Self {
+        Self(base)
+    }
+}
+
+impl<I> Drive for FlattenIter<I>
+where
+    I: Drive<Item: IntoIterator<Item: Send>>,
+{
+    type Item = <I::Item as IntoIterator>::Item;
+
+    fn drive<C: Consumer<Self::Item>>(
+        self,
+        consumer: &C,
+        folder: C::Folder,
+        at: C::Position,
+    ) -> Progress<C::Folder, C::Result> {
+        self.0.drive(&FlatMapIterConsumer { base: consumer, map: &convert::identity }, folder, at)
+    }
+}
+
+struct FlatMapIterConsumer<'a, C, F> {
+    base: &'a C,
+    map: &'a F,
+}
+
+impl<T, R, C, F> Consumer<T> for FlatMapIterConsumer<'_, C, F>
+where
+    F: Fn(T) -> R + Sync,
+    R: IntoIterator,
+    C: Consumer<R::Item>,
+{
+    delegate!(C, self => self.base);
+
+    #[inline]
+    fn consume_iter(&self, folder: C::Folder, items: impl Iterator<Item = T>) -> C::Folder {
+        self.base.consume_iter(folder, items.flat_map(self.map))
+    }
+}

@@ -1,0 +1,171 @@
+//! [`progress`](crate::iter::ParallelIterator::progress).
+
+use crate::iter::plumbing::{Consumer, Drive, DriveIndexed, Producer, Progress, Visitor, delegate};
+use std::fmt;
+
+/// Reports how many items have been consumed.
+/// [`ParallelIterator::progress`](crate::iter::ParallelIterator::progress) returns it.
+#[derive(Clone)]
+pub struct Reported<I, F> {
+    base: I,
+    report: F,
+}
+
+impl<I, F> Reported<I, F> {
+    pub(in crate::iter) fn new(base: I, report: F) -> Self {
+        Self { base, report }
+    }
+}
+
+impl<I: fmt::Debug, F> fmt::Debug for Reported<I, F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Reported").field("base", &self.base).finish_non_exhaustive()
+    }
+}
+
+impl<I: Drive, F: Fn(usize) + Sync + Send> Drive for Reported<I, F> {
+    type Item = I::Item;
+
+    fn drive<C: Consumer<I::Item>>(
+        self,
+        consumer: &C,
+        folder: C::Folder,
+        at: C::Position,
+    ) -> Progress<C::Folder, C::Result> {
+        self.base.drive(&ReportedConsumer { base: consumer, report: &self.report }, folder, at)
+    }
+    fn opt_len(&self) -> Option<usize> {
+        self.base.opt_len()
+    }
+    fn accept<V: Visitor<I::Item>>(self, visitor: V) -> V::Output {
+        self.base.accept(ReportedVisitor { visitor, report: self.report })
+    }
+}
+
+struct ReportedConsumer<'a, C, F> {
+    base: &'a C,
+    report: &'a F,
+}
+
+impl<T, C: Consumer<T>, F: Fn(usize) + Sync> Consumer<T> for ReportedConsumer<'_, C, F> {
+    delegate!(C, self => self.base);
+
+    #[inline]
+    fn consume_iter(&self, folder: C::Folder, items: impl Iterator<Item = T>) -> C::Folder {
+        let mut count = 0;
+        let folder = self.base.consume_iter(folder, items.inspect(|_| count += 1));
+        if count > 0 {
+            (self.report)(count);
+        }
+        folder
+    }
+}
+
+struct ReportedVisitor<V, F> {
+    visitor: V,
+    report: F,
+}
+
+impl<T, V: Visitor<T>, F: Fn(usize) + Sync + Send> Visitor<T> for ReportedVisitor<V, F> {
+    type Output = V::Output;
+
+    fn visit<I: Drive<Item = T>>(self, base: I) -> V::Output {
+        self.visitor.visit(Reported::new(base, self.report))
+    }
+    fn visit_indexed<I: DriveIndexed<Item = T>>(self, base: I) -> V::Output {
+        self.visitor.visit_indexed(Reported::new(base, self.report))
+    }
+}
+
+impl<I: DriveIndexed, F: Fn(usize) + Sync + Send> DriveIndexed for Reported<I, F> {
+    type Producer<'a>
+        = ReportedProducer<'a, I::Producer<'a>, F>
+    where
+        Self: 'a;
+
+    fn len(&self) -> usize {
+        self.base.len()
+    }
+    fn producer(&mut self) -> Self::Producer<'_> {
+        ReportedProducer { base: self.base.producer(), report: &self.report }
+    }
+}
+
+/// A piece of a [`Reported`].
+pub struct ReportedProducer<'a, P, F> {
+    base: P,
+    report: &'a F,
+}
+
+impl<'a, P: Producer, F: Fn(usize) + Sync> Producer for ReportedProducer<'a, P, F> {
+    type Item = P::Item;
+    type IntoIter = ReportedIter<'a, P::IntoIter, F>;
+
+    const IS_EXACT: bool = P::IS_EXACT;
+
+    fn len(&self) -> usize {
+        self.base.len()
+    }
+    fn split_at(self, mid: usize) -> (Self, Self) {
+        let (left, right) = self.base.split_at(mid);
+        (Self { base: left, ..self }, Self { base: right, ..self })
+    }
+    fn into_iter(self) -> Self::IntoIter {
+        ReportedIter { base: self.base.into_iter(), count: Count { count: 0, report: self.report } }
+    }
+    fn min_len(&self) -> usize {
+        self.base.min_len()
+    }
+    fn max_len(&self) -> usize {
+        self.base.max_len()
+    }
+}
+
+/// The iterator over a piece of a [`Reported`]. It reports when it is dropped.
+pub struct ReportedIter<'a, I, F: Fn(usize)> {
+    base: I,
+    count: Count<'a, F>,
+}
+
+struct Count<'a, F: Fn(usize)> {
+    count: usize,
+    report: &'a F,
+}
+
+impl<F: Fn(usize)> Drop for Count<'_, F> {
+    fn drop(&mut self) {
+        // A second panic would abort the process.
+        if self.count > 0 && !std::thread::panicking() {
+            (self.report)(self.count);
+        }
+    }
+}
+
+impl<I: Iterator, F: Fn(usize)> Iterator for ReportedIter<'_, I, F> {
+    type Item = I::Item;
+
+    #[inline]
+    fn next(&mut self) -> Option<I::Item> {
+        self.base.next().inspect(|_| self.count.count += 1)
+    }
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.base.size_hint()
+    }
+    #[inline]
+    fn fold<B, G: FnMut(B, I::Item) -> B>(mut self, init: B, f: G) -> B {
+        self.base.inspect(|_| self.count.count += 1).fold(init, f)
+    }
+}
+
+impl<I: DoubleEndedIterator, F: Fn(usize)> DoubleEndedIterator for ReportedIter<'_, I, F> {
+    #[inline]
+    fn next_back(&mut self) -> Option<I::Item> {
+        self.base.next_back().inspect(|_| self.count.count += 1)
+    }
+}
+
+impl<I: ExactSizeIterator, F: Fn(usize)> ExactSizeIterator for ReportedIter<'_, I, F> {
+    fn len(&self) -> usize {
+        self.base.len()
+    }
+}
