@@ -4,7 +4,7 @@ use crate::common::LONG;
 use std::{
     ffi::OsStr,
     fs,
-    io::Read,
+    io::{Read, Write},
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     sync::OnceLock,
@@ -50,8 +50,15 @@ impl Example {
 
     /// Runs it without any input. Whatever takes too long is ended, and the test fails.
     pub fn run<A: AsRef<OsStr>>(self, arguments: impl IntoIterator<Item = A>) -> Output {
+        self.run_with_input(arguments, "")
+    }
+
+    /// Runs it with this text as its standard input.
+    pub fn run_with_input<A: AsRef<OsStr>>(self, arguments: impl IntoIterator<Item = A>, input: &str) -> Output {
         let mut child = self.spawn(arguments);
-        drop(child.stdin.take());
+        let (mut stdin, input) = (child.stdin.take().unwrap(), input.to_owned());
+        // The program may end without reading it.
+        thread::spawn(move || stdin.write_all(input.as_bytes()));
         let (mut stdout, mut stderr) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
         let stdout = thread::spawn(move || read(&mut stdout));
         let stderr = thread::spawn(move || read(&mut stderr));
@@ -108,7 +115,7 @@ fn folder() -> &'static Path {
         let folder = profile.join("examples");
         let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
         let sources = ["src", "examples"].into_iter().filter_map(|part| newest(&manifest.join(part))).max();
-        let oldest = crate::ALL.map(|name| changed(&folder.join(name))).into_iter().min().unwrap();
+        let oldest = crate::all().map(|name| changed(&folder.join(name))).min().unwrap();
         if oldest < sources {
             let mut cargo = Command::new(env!("CARGO"));
             cargo.args(["build", "--quiet", "--examples", "--target-dir"]).arg(target);
