@@ -56,6 +56,7 @@ mod linux {
             legend: "/base: median of the ratios to\n\
                      anabranch with as many threads in the same round; CPU/b: the same for CPU time.",
             across: &[],
+            means: &[],
             nanoseconds_a_step: None,
         })
     }

@@ -56,6 +56,7 @@ mod linux {
             legend: "/base: median of the ratios to plain\n\
                      recursion in the same round; CPU/b: the same for CPU time. dflt: the default pool's threads.",
             across: &[],
+            means: &[],
             nanoseconds_a_step: Some(spinner.nanoseconds_a_step()),
         })
     }

@@ -55,6 +55,7 @@ mod linux {
                      -tokio: its thread pool, -current: its current-thread runtime, -threads: system threads.\n\
                      /base: median ratio to the first anabranch line in the same round; CPU/b: the same for CPU time.",
             across: &ACROSS,
+            means: &[],
             nanoseconds_a_step: None,
         })
     }

@@ -52,6 +52,7 @@ mod linux {
             legend: "allocs: allocations a message.\n\
                      /base: median of the ratios to the protocol in the same round; CPU/b: the same for CPU time.",
             across: &[],
+            means: &[],
             nanoseconds_a_step: None,
         })
     }

@@ -21,6 +21,7 @@ pub fn variants<K: Peers>(workload: &dyn AnyWorkload<K>, peers: &[K], asked: &[u
     let asked = match workload.threads() {
         Threads::Asked => asked,
         Threads::Fixed(threads) => &[threads],
+        Threads::Several(threads) => threads,
     };
     let mut variants = Vec::new();
     for peer in K::ALL.iter().copied().filter(|peer| peers.contains(peer) && workload.suits(*peer)) {
@@ -82,6 +83,7 @@ fn run_with<K: Peers>(
         rounds,
         bar: workload.bar(),
         most_above: workload.most_above(),
+        targets: workload.targets(),
         series,
     }
 }

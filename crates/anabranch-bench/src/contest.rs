@@ -5,6 +5,7 @@ use std::fmt;
 use serde::Serialize;
 
 use crate::sample::Sample;
+use crate::target::Target;
 
 /// The peers of a bench.
 pub trait Peers: Copy + Eq + fmt::Display + Serialize + 'static {
@@ -52,6 +53,8 @@ pub enum Threads {
     Asked,
     /// This fixed number, which is part of the workload.
     Fixed(usize),
+    /// These fixed numbers.
+    Several(&'static [usize]),
 }
 
 /// A workload whose peer is chosen at run time.
@@ -77,6 +80,10 @@ pub trait AnyWorkload<K> {
     /// Returns the target as the most by which the value may exceed the best rival's, in the workload's unit.
     fn most_above(&self) -> Option<f64> {
         None
+    }
+    /// Returns the targets that are judged one by one.
+    fn targets(&self) -> Vec<Target<K>> {
+        Vec::new()
     }
     /// Makes a pool of `threads` threads of the peer, and takes one sample in it.
     fn sample_with(&self, kind: K, threads: usize) -> Sample;

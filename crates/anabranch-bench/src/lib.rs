@@ -1,11 +1,11 @@
 //! Fork-join, fibers and messages measured side by side: anabranch, its peers and plain recursion.
 //!
-//! `cargo bench -p anabranch-bench --bench fork_join -- --help` lists the options of that bench. `--bench fibers`,
-//! `--bench messages` and `--bench pipes` are the others. Their code is in [`fibers`], [`messages`] and [`pipes`], and
-//! the same harness runs them. A *workload* (one file each in [`workloads`]) is written once against the trait
-//! [`peers::Peer`], which each library implements in a separate file. [`mod@bench`] runs every combination of peer and
-//! thread count once per round, in a shuffled order, each in its own process ([`isolate`]). [`report`] prints medians,
-//! minima, spreads, and ratios to plain recursion in the same round.
+//! `cargo bench -p anabranch-bench --bench fork_join -- --help` lists the options of that bench. `--bench iterators`,
+//! `--bench fibers`, `--bench messages` and `--bench pipes` are the others. Their code is in [`iterators`], [`fibers`],
+//! [`messages`] and [`pipes`], and the same harness runs them. A *workload* (one file each in [`workloads`]) is written
+//! once against the trait [`peers::Peer`], which each library implements in a separate file. [`mod@bench`] runs every
+//! combination of peer and thread count once per round, in a shuffled order, each in its own process ([`isolate`]).
+//! [`report`] prints medians, minima, spreads, and ratios to plain recursion in the same round.
 //!
 //! # Reading the figures
 //!
@@ -19,10 +19,13 @@
 
 pub mod bench;
 pub mod chart;
+pub mod compiler;
 pub mod contest;
 pub mod crew;
 pub mod fibers;
 pub mod isolate;
+pub mod iterators;
+pub mod judgement;
 #[cfg(test)]
 mod lock;
 pub mod machine;
@@ -35,5 +38,6 @@ pub mod process;
 pub mod report;
 pub mod sample;
 pub mod stats;
+pub mod target;
 pub mod verdict;
 pub mod workloads;

@@ -60,6 +60,11 @@ impl Versions {
         ])
     }
 
+    /// Returns those of the libraries that the bench of iterators compares.
+    pub fn of_iterators() -> Versions {
+        Versions::of(&[("rayon", env!("VERSION_RAYON")), ("rayon-core", env!("VERSION_RAYON_CORE"))])
+    }
+
     /// Returns those of the libraries that the fibers bench compares.
     pub fn of_fibers() -> Versions {
         Versions::of(&[

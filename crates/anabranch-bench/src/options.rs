@@ -9,7 +9,8 @@ use clap::Args;
 
 use crate::bench::{AnyWorkload, Outcome, Peers, names, run, variants};
 use crate::machine::{Machine, Versions};
-use crate::report::{Entry, Report, head, summary, table};
+use crate::report::{Entry, Report, head, judgements, summary, table};
+use crate::target::MeanTarget;
 
 /// Options of every bench.
 #[derive(Args)]
@@ -53,6 +54,8 @@ pub struct Bench<'a, K: 'static, S> {
     pub legend: &'a str,
     /// Targets across workloads: the first should take at most this many times as long as the second.
     pub across: &'a [(&'static str, &'static str, f64)],
+    /// Targets of several workloads together.
+    pub means: &'a [MeanTarget<K>],
     /// The measured time of one step of CPU work, if the bench has such work.
     pub nanoseconds_a_step: Option<f64>,
 }
@@ -97,6 +100,7 @@ impl Options {
             outcomes.push(outcome);
         }
         print!("{}", summary(&outcomes, bench.across));
+        print!("{}", judgements(&outcomes, bench.means));
         println!("\n{:.0} s in all", start.elapsed().as_secs_f64());
 
         if let Some(path) = self.json {

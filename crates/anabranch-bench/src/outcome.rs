@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::contest::Peers;
 use crate::sample::Sample;
 use crate::stats::{Summary, median, median_ratio};
+use crate::target::Target;
 
 /// A peer with a number of threads: one line of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -54,6 +55,9 @@ pub struct Outcome<K> {
     /// The target: the most by which the value may exceed the best rival's, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub most_above: Option<f64>,
+    /// The targets that are judged one by one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub targets: Vec<Target<K>>,
     /// The variants, in the order of the report.
     pub series: Vec<Series<K>>,
 }

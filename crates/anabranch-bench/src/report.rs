@@ -5,7 +5,9 @@ use std::fmt::Write as _;
 use serde::Serialize;
 
 use crate::bench::{Line, Outcome, Peers};
+use crate::judgement::{self, Judgement};
 use crate::machine::{Machine, Versions};
+use crate::target::MeanTarget;
 use crate::verdict::{self, Verdict};
 
 /// All results of a bench, with every sample.
@@ -35,11 +37,14 @@ pub struct Entry<'a, K: Peers> {
     /// The comparison with the best rival.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verdict: Option<Verdict<K>>,
+    /// Which targets were reached.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub judgements: Vec<Judgement<K>>,
 }
 
 impl<'a, K: Peers> From<&'a Outcome<K>> for Entry<'a, K> {
     fn from(outcome: &'a Outcome<K>) -> Entry<'a, K> {
-        Entry { outcome, lines: outcome.lines(), verdict: outcome.verdict() }
+        Entry { outcome, lines: outcome.lines(), verdict: outcome.verdict(), judgements: outcome.judgements() }
     }
 }
 
@@ -113,7 +118,24 @@ pub fn table<K: Peers>(outcome: &Outcome<K>) -> String {
     if let Some(verdict) = outcome.verdict() {
         let _ = writeln!(text, "{verdict}");
     }
+    for judgement in outcome.judgements() {
+        let _ = writeln!(text, "{judgement}");
+    }
     text
+}
+
+/// Returns all judgements, one in a line; empty if there are none.
+pub fn judgements<K: Peers>(outcomes: &[Outcome<K>], means: &[MeanTarget<K>]) -> String {
+    let mut text = String::new();
+    for outcome in outcomes {
+        for judgement in outcome.judgements() {
+            let _ = writeln!(text, "{:<24} {judgement}", outcome.name);
+        }
+    }
+    for judgement in means.iter().filter_map(|target| judgement::mean(target, outcomes)) {
+        let _ = writeln!(text, "{:<24} {judgement}", "together");
+    }
+    if text.is_empty() { text } else { format!("\nTargets\n{text}") }
 }
 
 /// Returns the verdicts of all workloads, and the comparisons of related workloads; empty if there are none.
@@ -182,6 +204,7 @@ mod tests {
             rounds: 10,
             bar: None,
             most_above: None,
+            targets: Vec::new(),
             series: vec![
                 series(Kind::Plain, Some(1), &[100_000.0, 200_000.0]),
                 series(Kind::AnabranchOutside, None, &[50_000.0, 100_000.0]),

@@ -110,6 +110,7 @@ mod tests {
             rounds: 3,
             bar,
             most_above: None,
+            targets: Vec::new(),
             series: vec![
                 series(Kind::Plain, &[1.0, 2.0, 1.0], false),
                 series(Kind::Rayon, &[2.0, 4.0, 2.0], true),

@@ -5,12 +5,9 @@
 //! code. The compiler checks everything and writes the metadata of a library, like `cargo check`. The macro is already
 //! compiled.
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::{env, fs, process};
-
 use super::kind::Kind;
 use crate::bench::{AnyWorkload, Threads};
+use crate::compiler::{Folder, Library};
 use crate::sample::{Sample, metered};
 
 const BANK: &str = "
@@ -31,55 +28,6 @@ fn source(kind: Kind) -> String {
     }
     let tokens = BANK.parse().expect("the bank is made of tokens");
     anabranch_proto::expand(tokens).to_string()
-}
-
-/// A temporary folder of this process.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new() -> Folder {
-        let path = env::temp_dir().join(format!("anabranch-pipes-{}", process::id()));
-        fs::create_dir_all(&path).expect("there is room for a source file");
-        Folder(path)
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        // A folder that cannot be removed stays among the system's temporary files.
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
-
-/// Returns the command of the compiler that built this program.
-fn rustc(folder: &Folder, name: &str, text: &str, dependencies: &Path, anabranch: &Path) -> Command {
-    let file = folder.0.join(format!("{name}.rs"));
-    fs::write(&file, text).expect("a source file can be written");
-    let mut command = Command::new(env!("RUSTC_OF_BENCH"));
-    command.args(["--edition=2024", "--crate-type=lib", "--emit=metadata"]).arg(file).arg("--out-dir").arg(&folder.0);
-    command.arg("-L").arg(format!("dependency={}", dependencies.display()));
-    command.arg("--extern").arg(format!("anabranch={}", anabranch.display()));
-    command
-}
-
-/// Returns the folder of the libraries that this program is linked with, and among them that of anabranch: the latest
-/// build with the needed parts.
-fn libraries(folder: &Folder) -> (PathBuf, PathBuf) {
-    let program = env::current_exe().expect("a program knows where it is");
-    let dependencies = program.parent().expect("a program is in a folder").to_owned();
-    let entries = fs::read_dir(&dependencies).expect("its folder can be read").flatten();
-    let is_ours = |path: &Path| {
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        name.starts_with("libanabranch-") && name.ends_with(".rlib")
-    };
-    let mut ours: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(|path| is_ours(path)).collect();
-    ours.sort_by_key(|path| path.metadata().and_then(|data| data.modified()).ok());
-    let text = "pub use anabranch::proto;";
-    let fits = |path: &PathBuf| {
-        rustc(folder, "fits", text, &dependencies, path).output().is_ok_and(|output| output.status.success())
-    };
-    let found = ours.into_iter().rev().find(fits);
-    (dependencies, found.expect("the library is beside this program"))
 }
 
 impl AnyWorkload<Kind> for Compile {
@@ -113,9 +61,10 @@ impl AnyWorkload<Kind> for Compile {
     }
 
     fn sample_with(&self, kind: Kind, _threads: usize) -> Sample {
-        let folder = Folder::new();
-        let (dependencies, ours) = libraries(&folder);
-        let mut command = rustc(&folder, "bank", &source(kind), &dependencies, &ours);
+        let folder = Folder::new("pipes");
+        // The latest build with the needed parts.
+        let ours = Library::find(&folder, "anabranch", "pub use anabranch::proto;");
+        let mut command = ours.rustc(&folder, "bank", &source(kind), &["--crate-type=lib", "--emit=metadata"]);
         let (output, meter) = metered(|| command.output().expect("the compiler runs"));
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         Sample::per_unit(meter, 1.0, 1e-3)

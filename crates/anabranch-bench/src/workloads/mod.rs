@@ -16,7 +16,7 @@ pub mod uts;
 mod work;
 
 pub use crate::bench::Threads;
-pub use work::Spinner;
+pub use work::{Spinner, spin};
 
 use crate::bench::AnyWorkload;
 #[cfg(test)]
