@@ -137,7 +137,10 @@ impl<T: Send> Target<T> for Places<'_, T> {
             }
         } else {
             // A panic need not drop anything. Without the count in memory the loop is vectorised.
-            written.len = slots.iter_mut().zip(items).map(|(slot, item)| _ = slot.write(item)).count();
+            written.len = slots.iter_mut().zip(items).fold(0, |len, (slot, item)| {
+                slot.write(item);
+                len + 1
+            });
         }
         written
     }
