@@ -403,7 +403,7 @@
 //!   drop repeated neighbours.
 //! - [`prefix_scan`](crate::iter::ParallelIterator::prefix_scan) returns prefix sums and the like.
 //! - [`par_bridge_ordered`](crate::iter::ParallelBridge::par_bridge_ordered) keeps the order of a plain iterator.
-//!   [`max_batch`](crate::iter::IterBridge::max_batch) limits how many items a thread takes at once.
+//!   [`max_batch`](crate::iter::IterBridge::max_batch) lets a thread take several items at once.
 //! - Ranges of `u64`, `i64`, `u128` and `i128` are indexed too. Methods that need the length panic if `usize` cannot
 //!   hold it.
 //!

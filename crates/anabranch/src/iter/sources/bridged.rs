@@ -33,9 +33,10 @@ pub trait ParallelBridge: Sized {
     /// order. [`IterBridge::ordered`] keeps the order. Prefer `par_iter` for what can be cut, and for text
     /// [`ParallelString`](crate::iter::ParallelString).
     ///
-    /// A thread takes several items at once if they are processed quickly: up to as many as take some microseconds. If
-    /// `next` waits for an item that depends on earlier ones having been processed, limit this by
-    /// [`IterBridge::max_batch`].
+    /// A thread takes several items at once if they are processed quickly, and if the iterator knows that it has so
+    /// many: never more than the lower bound of [`size_hint`](Iterator::size_hint), or one. So `next` may wait for an
+    /// item that depends on earlier ones having been processed, as that of a channel. [`IterBridge::max_batch`] allows
+    /// larger batches.
     ///
     /// # Panics
     /// The method that runs the loop panics when `next` panics. No thread calls `next` again after that, nor after it
@@ -65,7 +66,7 @@ pub trait ParallelBridge: Sized {
 
 impl<I: Iterator<Item: Send> + Send> ParallelBridge for I {
     fn par_bridge(self) -> IterBridge<I> {
-        IterBridge { iter: self, max_batch: MAX_BATCH }
+        IterBridge { iter: self, max_batch: None }
     }
     fn par_bridge_ordered(self) -> OrderedIterBridge<I> {
         self.par_bridge().ordered()
@@ -77,13 +78,14 @@ impl<I: Iterator<Item: Send> + Send> ParallelBridge for I {
 #[derive(Debug, Clone)]
 pub struct IterBridge<I> {
     iter: I,
-    max_batch: usize,
+    max_batch: Option<usize>,
 }
 
 impl<I> IterBridge<I> {
-    /// Limits the number of items that a thread takes at once.
+    /// Lets a thread take up to `max` items at once, whatever the iterator knows about their number.
     ///
-    /// With 1, a thread has processed an item before it waits for the next one.
+    /// It does so if the items are processed quickly. Then the thread may hold items that it has not processed while it
+    /// waits in `next`. With 1, a thread has processed an item before it takes the next one.
     ///
     /// # Panics
     /// Panics when `max` is zero.
@@ -91,13 +93,14 @@ impl<I> IterBridge<I> {
     /// ```
     /// use anabranch::prelude::*;
     ///
-    /// assert_eq!((0..10u32).into_iter().par_bridge().max_batch(1).sum::<u32>(), 45);
+    /// let lines = "1\n2\n3".lines().par_bridge().max_batch(1000);
+    /// assert_eq!(lines.map(|line| line.parse::<u32>().unwrap()).sum::<u32>(), 6);
     /// ```
     #[must_use]
     #[track_caller]
     pub fn max_batch(self, max: usize) -> Self {
         assert!(max > 0, "a batch has at least one item");
-        Self { max_batch: max.min(MAX_BATCH), ..self }
+        Self { max_batch: Some(max), ..self }
     }
 
     /// Keeps the order of the items: that in which the iterator returns them. So `collect` has the order of the plain
@@ -127,7 +130,7 @@ pub struct OrderedIterBridge<I>(IterBridge<I>);
 /// A plain iterator that threads share.
 struct Shared<I> {
     state: Mutex<State<I>>,
-    max_batch: usize,
+    max_batch: Option<usize>,
 }
 
 struct State<I> {
@@ -179,7 +182,7 @@ impl<'a, I: Iterator> Batches<'a, I> {
         if let Some(since) = self.since.take() {
             let elapsed = since.elapsed();
             if elapsed < TARGET {
-                self.len = (2 * self.len).min(self.shared.max_batch);
+                self.len = (2 * self.len).min(MAX_BATCH);
             } else if elapsed > 4 * TARGET {
                 self.len = (self.len / 2).max(1);
             }
@@ -188,8 +191,9 @@ impl<'a, I: Iterator> Batches<'a, I> {
         self.since = Some(Instant::now());
         // Taken out, so that an iterator that panics is not called again.
         let mut iter = state.iter.take()?;
-        self.items.extend(iter.by_ref().take(self.len));
-        if self.items.len() == self.len {
+        let len = self.len.min(self.shared.max_batch.unwrap_or_else(|| iter.size_hint().0.max(1)));
+        self.items.extend(iter.by_ref().take(len));
+        if self.items.len() == len {
             state.iter = Some(iter);
         }
         if self.items.is_empty() {

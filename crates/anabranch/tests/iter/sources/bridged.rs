@@ -70,7 +70,7 @@ fn iterator_that_forks_under_the_lock_ends() {
 struct Message(u32, mpsc::Sender<Message>);
 
 #[test]
-fn thread_of_a_batch_of_one_does_not_hold_items_back() {
+fn thread_holds_no_items_while_it_waits_for_the_next() {
     // Each item is sent only once the one before has been processed.
     watchdog(LONG, || {
         for pool in pools() {
@@ -81,7 +81,6 @@ fn thread_of_a_batch_of_one_does_not_hold_items_back() {
                 receiver
                     .into_iter()
                     .par_bridge()
-                    .max_batch(1)
                     .map(|Message(item, sender)| {
                         if item < 200 {
                             sender.send(Message(item + 1, sender.clone())).unwrap();
