@@ -4,8 +4,8 @@
 //! cargo run --release --example par_module -- --tasks 2 --items 1000
 //! ```
 //!
-//! That module cut a vector into at most as many parts as there should be tasks, each with at least so many items, and
-//! spawned a task for each part. It had `map`, `mapi`, `alli` and `any`. Under it were futures: a spawned computation
+//! That module cut a vector into parts and spawned a task for each. The caller gave the maximum of tasks and the
+//! minimum of items in a part. It had `map`, `mapi`, `alli` and `any`. Under it were futures: a spawned computation
 //! sends its result back, and the spawner waits for it. Beside it was a pool of tasks. Here each of these is a line or
 //! a few. No one has to choose the two numbers any more. They are options of this program, for those who want them.
 
@@ -14,7 +14,7 @@ use std::{process::ExitCode, sync::mpsc};
 
 const USAGE: &str = "\
 usage: par_module [--tasks N] [--items N]
-  Runs what the module `par` of 2012 could do, with at most N tasks (4), each of at least so many items (1000).";
+  Runs what the module `par` of 2012 could do, with at most N tasks (4), each of at least N items (1000).";
 
 fn main() -> ExitCode {
     let par = match options() {

@@ -22,7 +22,6 @@ use crate::{
             prefix_scan::{Scan, concatenate},
             reduce::{Reduce, greater, lesser},
             sum::{Product, Sum},
-            try_for_each::TryForEach,
             try_reduce::TryReduce,
         },
     },
@@ -345,7 +344,8 @@ pub trait ParallelIterator: Drive {
         F: Fn(Self::Item) -> R + Sync + Send,
         R: Try<Output = ()> + Send,
     {
-        run(self, &TryForEach::new(op), ()).unwrap_or_else(|| R::from_output(()))
+        let failure = FindAny::new(|item| op(item).branch().break_value());
+        run(self, &failure, ()).unwrap_or_else(|| R::from_output(()))
     }
 
     /// As [`try_for_each`](Self::try_for_each), with a clone of `init` that belongs to the piece of the sequence. See

@@ -8,7 +8,7 @@ use crate::{
     iter::{
         adapters::filter::FilterMapConsumer,
         convert::IntoParallelIterator,
-        plumbing::{Consumer, Drive, Progress, Span},
+        plumbing::{Consumer, Drive, Progress, Span, bridge::run},
     },
     sys::sync::{AtomicU64, Ordering},
 };
@@ -48,9 +48,7 @@ where
         at: C::Position,
     ) -> Progress<C::Folder, C::Result> {
         let prefix = Prefix { predicate: &self.predicate, end: AtomicU64::new(u64::MAX) };
-        let taken =
-            self.base.drive(&prefix, Consumer::<I::Item>::folder(&prefix, Span::WHOLE), Span::WHOLE).finish(&prefix);
-        drive_stored(taken.items, consumer, folder, at)
+        drive_stored(run(self.base, &prefix, Span::WHOLE).items, consumer, folder, at)
     }
 }
 

@@ -23,7 +23,7 @@
 //! early: a loop of 100,000 quick items took 1.5 times as long, and a search left the front of the sequence.
 
 use crate::{
-    fork::join::{Job, Outside, fork},
+    fork::join::{Job, Outside, fork, join},
     iter::plumbing::{
         blocks::Blocks,
         consumer::{Consumer, Position, Progress},
@@ -286,20 +286,20 @@ impl<'a, P: Producer, C: Consumer<P::Item>> Piece<'a, P, C> {
     fn run_tree(self) -> C::Result {
         let consumer = self.consumer;
         if self.items.len <= DETERMINISTIC_BLOCK {
-            return consumer.complete(self.consumer_block());
+            return consumer.complete(self.consume_with_own_folder());
         }
         // The largest power of two blocks that leaves something.
         let blocks = self.items.len.div_ceil(DETERMINISTIC_BLOCK);
         let mid = blocks.next_power_of_two() / 2 * DETERMINISTIC_BLOCK;
         let (left, right) = self.split_at(mid);
         if right.items.len == 0 {
-            return consumer.complete(left.consumer_block());
+            return consumer.complete(left.consume_with_own_folder());
         }
-        let (left, right) = crate::fork::join::join(|| left.run_tree(), || right.run_tree());
+        let (left, right) = join(|| left.run_tree(), || right.run_tree());
         consumer.combine(left, right)
     }
 
-    fn consumer_block(self) -> C::Folder {
+    fn consume_with_own_folder(self) -> C::Folder {
         let folder = self.consumer.folder(self.at);
         if self.consumer.is_full(&folder, self.at) { folder } else { self.consume(folder) }
     }

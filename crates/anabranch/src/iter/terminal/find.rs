@@ -1,4 +1,5 @@
-//! Searches: `find_any`, `find_first`, `find_last`, those with `map`, `any` and `all`.
+//! Searches: `find_any`, `find_first`, `find_last`, those with `map`, `any`, `all`, and `try_for_each`, which searches
+//! a failure.
 //!
 //! What the threads share guards no data, so accesses are relaxed.
 

@@ -6,5 +6,4 @@ pub(super) mod for_each;
 pub(super) mod prefix_scan;
 pub(super) mod reduce;
 pub(super) mod sum;
-pub(super) mod try_for_each;
 pub(super) mod try_reduce;
