@@ -1,7 +1,7 @@
 //! [`progress`](crate::iter::ParallelIterator::progress).
 
 use crate::iter::plumbing::{Consumer, Drive, DriveIndexed, Producer, Progress, Visitor, delegate};
-use std::fmt;
+use std::{fmt, mem};
 
 /// Reports how many items have been consumed.
 /// [`ParallelIterator::progress`](crate::iter::ParallelIterator::progress) returns it.
@@ -121,7 +121,7 @@ impl<'a, P: Producer, F: Fn(usize) + Sync> Producer for ReportedProducer<'a, P, 
     }
 }
 
-/// The iterator over a piece of a [`Reported`]. It reports when it is dropped.
+/// The iterator over a piece of a [`Reported`]. It reports at its end, or when it is dropped before.
 pub struct ReportedIter<'a, I, F: Fn(usize)> {
     base: I,
     count: Count<'a, F>,
@@ -132,11 +132,30 @@ struct Count<'a, F: Fn(usize)> {
     report: &'a F,
 }
 
+impl<F: Fn(usize)> Count<'_, F> {
+    fn report(&mut self) {
+        let count = mem::take(&mut self.count);
+        if count > 0 {
+            (self.report)(count);
+        }
+    }
+
+    /// Counts an item, or reports at the end.
+    #[inline]
+    fn see<T>(&mut self, item: Option<T>) -> Option<T> {
+        match item {
+            Some(_) => self.count += 1,
+            None => self.report(),
+        }
+        item
+    }
+}
+
 impl<F: Fn(usize)> Drop for Count<'_, F> {
     fn drop(&mut self) {
         // A second panic would abort the process.
-        if self.count > 0 && !std::thread::panicking() {
-            (self.report)(self.count);
+        if !std::thread::panicking() {
+            self.report();
         }
     }
 }
@@ -146,21 +165,34 @@ impl<I: Iterator, F: Fn(usize)> Iterator for ReportedIter<'_, I, F> {
 
     #[inline]
     fn next(&mut self) -> Option<I::Item> {
-        self.base.next().inspect(|_| self.count.count += 1)
+        self.count.see(self.base.next())
     }
     fn size_hint(&self) -> (usize, Option<usize>) {
         self.base.size_hint()
     }
     #[inline]
     fn fold<B, G: FnMut(B, I::Item) -> B>(mut self, init: B, f: G) -> B {
-        self.base.inspect(|_| self.count.count += 1).fold(init, f)
+        // Not `self.count`, as the loop would write that one for each item.
+        let mut count = 0;
+        let result = self.base.inspect(|_| count += 1).fold(init, f);
+        self.count.count += count;
+        self.count.report();
+        result
     }
 }
 
 impl<I: DoubleEndedIterator, F: Fn(usize)> DoubleEndedIterator for ReportedIter<'_, I, F> {
     #[inline]
     fn next_back(&mut self) -> Option<I::Item> {
-        self.base.next_back().inspect(|_| self.count.count += 1)
+        self.count.see(self.base.next_back())
+    }
+    #[inline]
+    fn rfold<B, G: FnMut(B, I::Item) -> B>(mut self, init: B, f: G) -> B {
+        let mut count = 0;
+        let result = self.base.rev().inspect(|_| count += 1).fold(init, f);
+        self.count.count += count;
+        self.count.report();
+        result
     }
 }
 
