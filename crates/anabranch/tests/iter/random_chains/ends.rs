@@ -2,7 +2,7 @@
 
 use super::{
     erased::Chain,
-    steps::{Arg, to_indexed},
+    steps::{Arg, last_even, to_indexed},
     value::{Digest, Value},
 };
 use crate::{agree::from_producer, common::Random};
@@ -132,8 +132,7 @@ ends! { |items, arg|
     any product: items.product::<Digest>();
     any reduce: items.map(|item| Digest::of(&item)).fold(Digest::EMPTY, Digest::then) =>
         items.map(|item| Digest::of(&item)).reduce(|| Digest::EMPTY, Digest::then);
-    any reduce_with: items.reduce(|a, b| a.with(|number| number + b.get())) =>
-        items.reduce_with(|a, b| a.with(|number| number + b.get()));
+    any reduce_with: items.reduce(|a, b| last_even(a, &b)) => items.reduce_with(|a, b| last_even(a, &b));
     any fold: items.fold(Digest::EMPTY, |all, item| all.then(Digest::of(&item))) =>
         items.fold(|| Digest::EMPTY, |all, item| all.then(Digest::of(&item))).reduce(|| Digest::EMPTY, Digest::then);
     any try_reduce: items.map(|item| Digest::of(&item)).fold(Some(Digest::EMPTY), |a, b| Some(a?.then(b))) =>

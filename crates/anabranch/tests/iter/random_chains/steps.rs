@@ -42,6 +42,13 @@ impl Arg {
     }
 }
 
+/// Returns the last one of two values that is even, or else the first one. The operation is associative, and its order
+/// matters.
+pub fn last_even(a: Value, b: &Value) -> Value {
+    let b = b.get();
+    a.with(|a| if b % 2 == 0 { b } else { a })
+}
+
 /// Joins the values of a chunk.
 fn mixed(chunk: Vec<Value>) -> Value {
     chunk.into_iter().reduce(|all, item| all.mix(&item)).expect("a chunk has items")
@@ -103,13 +110,20 @@ impl Drive for Cut<'_> {
             }
             let mid = random.below(len as u64 + 1) as usize;
             let ((left, right), (at_left, at_right)) = (piece.split_at(mid), at.split_at(mid, len));
-            match cut(left, random, consumer, folder, at_left) {
-                Progress::Folding(folder) if random.below(2) == 0 => cut(right, random, consumer, folder, at_right),
-                left => {
-                    let right = cut(right, random, consumer, consumer.folder(at_right), at_right).finish(consumer);
-                    Progress::Complete(consumer.combine(left.finish(consumer), right))
+            let cut_alone =
+                |piece, random: &mut Random, at| cut(piece, random, consumer, consumer.folder(at), at).finish(consumer);
+            // Another thread may take the right part, and may be done with it before this one begins with the left part.
+            let (is_stolen, is_first) = (random.below(2) == 0, random.below(2) == 0);
+            let (left, right) = if is_stolen && is_first {
+                let right = cut_alone(right, random, at_right);
+                (cut(left, random, consumer, folder, at_left), right)
+            } else {
+                match cut(left, random, consumer, folder, at_left) {
+                    Progress::Folding(folder) if !is_stolen => return cut(right, random, consumer, folder, at_right),
+                    left => (left, cut_alone(right, random, at_right)),
                 }
-            }
+            };
+            Progress::Complete(consumer.combine(left.finish(consumer), right))
         }
 
         cut(self.iter.producer(), &mut Random(self.seed), consumer, folder, at)
@@ -228,11 +242,11 @@ steps! { |items, arg|
     any skip_while: items.skip_while(|item| arg.holds(item.get()));
     gathers prefix_scan: items.scan(None, |sum: &mut Option<Value>, item| {
         *sum = Some(match sum.take() {
-            Some(before) => before.with(|number| number + item.get()),
+            Some(before) => last_even(before, &item),
             None => item,
         });
         sum.clone()
-    }) => items.prefix_scan(|a, b| a.clone().with(|number| number + b.get())).into_par_iter();
+    }) => items.prefix_scan(|a, b| last_even(a.clone(), b)).into_par_iter();
 
     // Pieces.
     any fold: items => items.fold(Vec::new, |mut all, item| {

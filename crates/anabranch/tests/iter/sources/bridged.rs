@@ -172,7 +172,7 @@ fn last_item_is_found_behind_a_batch_that_has_found_one() {
             }
         });
         let found = pool(2).install(|| {
-            items.par_bridge_ordered().find_last(|i| {
+            items.par_bridge().max_batch(1).ordered().find_last(|i| {
                 match i {
                     0 => wait_until(|| third.load(Ordering::SeqCst)),
                     2 => wait_until(|| fourth.load(Ordering::SeqCst) || over.load(Ordering::SeqCst)),
@@ -182,5 +182,16 @@ fn last_item_is_found_behind_a_batch_that_has_found_one() {
             })
         });
         assert_eq!(found, Some(3));
+    });
+}
+
+#[test]
+fn search_in_an_endless_iterator_ends() {
+    watchdog(LONG, || {
+        for pool in pools() {
+            assert_eq!(pool.install(|| (0..).par_bridge().find_any(|i| *i == 1000)), Some(1000));
+            assert_eq!(pool.install(|| (0..).par_bridge_ordered().find_first(|i| *i >= 1000)), Some(1000));
+            assert!(pool.install(|| (0..).par_bridge().try_for_each(|i| (i < 1000).then_some(()))).is_none());
+        }
     });
 }
