@@ -6,6 +6,7 @@ use std::{fmt, mem};
 /// Reports how many items have been consumed.
 /// [`ParallelIterator::progress`](crate::iter::ParallelIterator::progress) returns it.
 #[derive(Clone)]
+#[must_use = "parallel iterators are lazy and do nothing unless consumed"]
 pub struct Reported<I, F> {
     base: I,
     report: F,
