@@ -106,7 +106,25 @@ ends! { |items, arg|
         items.collect_vec_list().into_iter().flatten().collect::<Vec<_>>();
     any extend: { let mut all = arg.more(); all.extend(items); all } =>
         { let mut all = arg.more(); all.par_extend(items); all };
+    any extend_either: items.collect::<Vec<_>>() => {
+        let mut all = match arg.n % 2 {
+            0 => Either::Left(Vec::new()),
+            _ => Either::Right(VecDeque::new()),
+        };
+        all.par_extend(items);
+        all.into_iter().collect::<Vec<_>>()
+    };
     any unzip: items.map(|item| (item.get(), item)).unzip::<_, _, Vec<_>, VecDeque<_>>();
+    any unzip_to_vecs: items.map(|item| (item.get(), item)).unzip::<_, _, Vec<_>, Vec<_>>();
+    any extend_pair: {
+        let mut both = (arg.more(), arg.more());
+        both.extend(items.map(|item| (item.clone(), item)));
+        both
+    } => {
+        let mut both = (arg.more(), arg.more());
+        both.par_extend(items.map(|item| (item.clone(), item)));
+        both
+    };
     any partition: items.partition::<Vec<_>, _>(|item| arg.holds(item.get())) =>
         items.partition::<Vec<_>, Vec<_>, _>(|item| arg.holds(item.get()));
     any partition_map: items.partition::<Vec<_>, _>(|item| arg.holds(item.get())) =>

@@ -6,7 +6,10 @@ use super::{
 };
 use crate::{common::Random, harness::pieces};
 use anabranch::{
-    iter::plumbing::{Consumer, Drive, DriveIndexed, Position, Producer, Progress},
+    iter::{
+        Either,
+        plumbing::{Consumer, Drive, DriveIndexed, Position, Producer, Progress},
+    },
     prelude::*,
 };
 use std::{fmt, ops::Range, sync::Arc, vec};
@@ -315,6 +318,13 @@ steps! { |items, arg|
     indexed interleave: interleaved(items, arg.more().into_iter(), false) => items.interleave(arg.more());
     indexed interleave_shortest: interleaved(items, arg.more().into_iter(), true) =>
         items.interleave_shortest(arg.more());
+
+    keeps either: items.map(|item| item.with(|number| number + 1)) =>
+        if arg.n % 2 == 0 {
+            Either::Left(items.map(|item| item.with(|number| number + 1)))
+        } else {
+            Either::Right(items.update(|item| item.set(|number| number + 1)))
+        };
 
     // Collections in between.
     gathers collected: items => items.collect::<Vec<_>>().into_par_iter();
