@@ -1,8 +1,8 @@
 //! [`progress`](crate::iter::ParallelIterator::progress).
 //!
 //! A block may be as short as one item of some microseconds, and a report is as expensive as an update of shared
-//! counters. So a piece adds up its blocks, and reports when [`INTERVAL`] has passed. A producer has no place for a sum,
-//! so its iterators report at their ends.
+//! counters. So a piece adds up its blocks, and reports when [`INTERVAL`] has passed. A producer has no place for a
+//! sum, so its iterators report at their ends.
 
 use crate::{
     iter::plumbing::{Consumer, Drive, DriveIndexed, Producer, Progress, Visitor},

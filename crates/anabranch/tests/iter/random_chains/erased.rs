@@ -4,9 +4,9 @@
 //! works on an [`Unindexed`] or an [`Indexed`], and its result is one of these again. So the number of types to compile
 //! is that of the adapters and ends, and not that of their combinations.
 //!
-//! An erased iterator passes everything on to the one inside: `drive`, `accept`, and the producer with its cuts. Folders
-//! are behind a `Box`. Results and positions, which move between threads, stay in a [`Store`], and the erased ones are
-//! their numbers in it.
+//! An erased iterator passes everything on to the one inside: `drive`, `accept`, and the producer with its cuts.
+//! Folders are behind a `Box`. Results and positions, which move between threads, stay in a [`Store`], and the erased
+//! ones are their numbers in it.
 
 use super::value::Value;
 use anabranch::iter::plumbing::{Consumer, Drive, DriveIndexed, Position, Producer, Progress, Visitor, accept_indexed};

@@ -115,7 +115,8 @@ impl Drive for Cut<'_> {
             let ((left, right), (at_left, at_right)) = (piece.split_at(mid), at.split_at(mid, len));
             let cut_alone =
                 |piece, random: &mut Random, at| cut(piece, random, consumer, consumer.folder(at), at).finish(consumer);
-            // Another thread may take the right part, and may be done with it before this one begins with the left part.
+            // Another thread may take the right part, and may be done with it before this one begins with the left
+            // part.
             let (is_stolen, is_first) = (random.below(2) == 0, random.below(2) == 0);
             let (left, right) = if is_stolen && is_first {
                 let right = cut_alone(right, random, at_right);
