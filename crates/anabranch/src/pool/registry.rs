@@ -57,7 +57,7 @@ impl Registry {
         Arc::new_cyclic(|registry: &Weak<Self>| {
             let entries = WorkerList::new();
             for _ in 0..threads {
-                entries.add(|index| Worker::new(registry.as_ptr(), index, true, fence));
+                entries.add(|index| Worker::new(registry.as_ptr(), threads, index, true, fence));
             }
             Self {
                 this: registry.clone(),
@@ -121,7 +121,7 @@ impl Registry {
 
     pub(crate) fn add_entry(&self, is_own: bool) -> &Worker {
         let _adding = lock(&self.adding);
-        let index = self.entries.add(|index| Worker::new(self, index, is_own, self.fence));
+        let index = self.entries.add(|index| Worker::new(self, self.threads(), index, is_own, self.fence));
         self.worker(index)
     }
 

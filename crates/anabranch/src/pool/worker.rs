@@ -113,6 +113,8 @@ pub(crate) struct Worker {
     /// Whether it was named heartbeat worker while it slept.
     called: AtomicBool,
     registry: *const Registry,
+    /// The binary logarithm of the number of the pool's threads, rounded up. Here since each loop reads it.
+    pub(crate) threads_log2: u32,
     /// Where the last search found something: the next begins there.
     pub(crate) last_victim: Cell<usize>,
 }
@@ -145,6 +147,7 @@ static NOBODY: Worker = Worker {
     thread: AtomicU64::new(0),
     called: AtomicBool::new(false),
     registry: ptr::null(),
+    threads_log2: 0,
     last_victim: Cell::new(0),
 };
 
@@ -193,7 +196,7 @@ impl Blocks {
 }
 
 impl Worker {
-    pub(crate) fn new(registry: *const Registry, index: usize, is_own: bool, fence: Fence) -> Self {
+    pub(crate) fn new(registry: *const Registry, threads: usize, index: usize, is_own: bool, fence: Fence) -> Self {
         Self {
             stack: ForkStack::new(fence),
             parker: Parker::new(),
@@ -213,6 +216,7 @@ impl Worker {
             thread: AtomicU64::new(0),
             called: AtomicBool::new(false),
             registry,
+            threads_log2: threads.next_power_of_two().trailing_zeros(),
             last_victim: Cell::new(0),
         }
     }

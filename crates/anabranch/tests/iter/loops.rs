@@ -9,7 +9,7 @@ use std::{
     collections::HashSet,
     sync::{
         Mutex,
-        atomic::{AtomicU64, AtomicUsize, Ordering},
+        atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
     },
     thread,
 };
@@ -79,6 +79,26 @@ fn two_items_that_wait_for_each_other_end() {
         for pool in pools() {
             let (items, meeting) = ([(); 2], std::sync::Barrier::new(2));
             pool.install(|| items.par_iter().for_each(|()| _ = meeting.wait()));
+        }
+    });
+}
+
+/// However many items before it were quick, an item holds up only a part of the loop.
+#[test]
+fn late_item_can_wait_for_later_one() {
+    watchdog(LONG, || {
+        let pool = anabranch::Pool::builder().threads(8).build().unwrap();
+        for len in [64, 100, 10_000, 100_000] {
+            let has_run = AtomicBool::new(false);
+            pool.install(|| {
+                (0..len).into_par_iter().for_each(|i| {
+                    if i == len / 2 {
+                        wait_until(|| has_run.load(Ordering::Acquire));
+                    } else if i == len - 1 {
+                        has_run.store(true, Ordering::Release);
+                    }
+                });
+            });
         }
     });
 }

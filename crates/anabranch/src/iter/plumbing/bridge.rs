@@ -198,6 +198,7 @@ impl<'a, P: Producer, C: Consumer<P::Item>> Piece<'a, P, C> {
     #[inline]
     fn run(mut self, mut folder: C::Folder) -> Progress<C::Folder, C::Result> {
         let min = self.items.items.min_len().max(1);
+        let most = longest_block(self.items.len).max(min);
         let (mut block, mut done) = (min, 0);
         if self.items.items.max_len() < self.items.len {
             return self.run_long((folder, block, done));
@@ -223,7 +224,7 @@ impl<'a, P: Producer, C: Consumer<P::Item>> Piece<'a, P, C> {
                 return Progress::Folding(folder);
             }
             done += block;
-            block = done * (GROWTH - 1);
+            block = (done * (GROWTH - 1)).min(most);
         }
         Progress::Folding(self.consume(folder))
     }
@@ -255,13 +256,14 @@ impl<'a, P: Producer, C: Consumer<P::Item>> Piece<'a, P, C> {
         mut is_requested: bool,
     ) -> Progress<C::Folder, C::Result> {
         let (min, max) = (self.items.items.min_len().max(1), self.items.items.max_len());
+        let most = longest_block(self.items.len).min(max).max(min);
         loop {
             let len = self.items.len;
             if self.consumer.is_full(&folder, self.at) {
                 return Progress::Folding(folder);
             }
             let halves = is_requested && len / 2 >= min && len > 1;
-            let cut = if halves { blocks.aligned(len / 2).max(min) } else { blocks.next(len).clamp(min, max.max(min)) };
+            let cut = if halves { blocks.aligned(len / 2).max(min) } else { blocks.next(len).clamp(min, most) };
             if len <= cut || len - cut < min {
                 return Progress::Folding(self.consume_out_of_line(folder));
             }
@@ -326,6 +328,16 @@ impl<'a, P: Producer, C: Consumer<P::Item>> Piece<'a, P, C> {
         let folder = self.consumer.folder(self.at);
         if self.consumer.is_full(&folder, self.at) { folder } else { self.consume(folder) }
     }
+}
+
+/// Returns the length of the longest block of a piece: one and a half times the share of each of up to 16 threads.
+///
+/// However many items were cheap, the next ones may be expensive, and a thread that comes while a block runs can take
+/// only what follows it. With one or two threads the growth of the blocks alone keeps to the limit.
+#[inline]
+fn longest_block(len: usize) -> usize {
+    let doublings = Worker::current().threads_log2.clamp(1, 4);
+    (len - len / 4) >> (doublings - 1)
 }
 
 /// An `Outside` that never runs: a loop enters a pool before it forks.
