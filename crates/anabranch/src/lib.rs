@@ -155,10 +155,14 @@ pub use crate::{
 pub use crate::{
     cx::{CancelHandle, Cx, FiberLocal, Interval, run},
     fork::{
-        join::join,
+        execute::execute,
+        join::{FnContext, join, join_context},
         scope::{Scope, scope},
     },
-    pool::{BuildError, Builder, Hazard, HazardKind, Pool, Stats, WorkerStats, current_num_threads},
+    pool::{
+        BuildError, Builder, Hazard, HazardKind, Pool, Stats, WorkerStats, broadcast, current_num_threads, has_pending,
+        in_pool, run_pending, run_pending_local, spawn_broadcast,
+    },
     wait::{Cancelled, TimedOut, WaitError},
 };
 

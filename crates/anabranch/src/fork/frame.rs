@@ -49,7 +49,19 @@ pub(crate) struct Lineage {
     broadcasts: u32,
 }
 
+// SAFETY: a lineage does not change. Its pointer is followed only in `descends_from`, whose caller guarantees that the
+// ancestors are alive.
+unsafe impl Send for Lineage {}
+// SAFETY: a lineage does not change. Its pointer is followed only in `descends_from`, whose caller guarantees that the
+// ancestors are alive.
+unsafe impl Sync for Lineage {}
+
 impl Lineage {
+    /// Creates the lineage of work that no other work waits for, inside of so many nested broadcasts.
+    pub(crate) const fn detached(broadcasts: u32) -> Self {
+        Self { parent: ptr::null(), broadcasts }
+    }
+
     /// # Safety
     /// `parent` is null or has not ended.
     pub(crate) unsafe fn below(parent: *const Lineage) -> Self {
@@ -334,6 +346,15 @@ impl Frame {
     pub(crate) unsafe fn lineage<'a>(this: *const Frame) -> &'a Lineage {
         // SAFETY: the caller guarantees that the frame was put on the shelf and is not over.
         unsafe { &Self::shelved(this).lineage }
+    }
+
+    /// Returns whether this is the parker of the thread that forked it.
+    ///
+    /// # Safety
+    /// The frame was put on the shelf and is not over.
+    pub(crate) unsafe fn is_owned_by(this: *const Frame, parker: *const Parker) -> bool {
+        // SAFETY: the caller guarantees that the frame was put on the shelf and is not over.
+        ptr::eq(unsafe { Self::shelved(this) }.owner, parker)
     }
 
     /// # Safety

@@ -7,10 +7,13 @@
 //! program nests.
 
 use crate::{
-    fork::scope::ScopeData,
-    pool::{handle::Pool, worker::Worker},
+    fork::{
+        frame::Lineage,
+        scope::{Scope, ScopeData},
+    },
+    pool::{handle::Pool, registry::Registry, worker::Worker},
     sys::{
-        sync::{Mutex, into_inner, lock},
+        sync::{Arc, Mutex, into_inner, lock},
         thread,
     },
 };
@@ -35,27 +38,133 @@ impl Pool {
     /// assert_eq!(pool.broadcast(|index| index * 10), [0, 10, 20]);
     /// ```
     pub fn broadcast<R: Send>(&self, op: impl Fn(usize) -> R + Sync) -> Vec<R> {
-        if !thread::CAN_START {
-            return Vec::new();
+        self.registry.broadcast(op)
+    }
+
+    /// Runs `op` once on each of the pool's own threads, with the thread's index, and does not wait for it.
+    ///
+    /// The threads run `op` as in [`broadcast`](Self::broadcast). Dropping the pool waits until all have run it. A
+    /// panic of `op` goes to the [panic handler](crate::Builder::on_panic).
+    ///
+    /// ```
+    /// use std::sync::mpsc;
+    ///
+    /// # let pool = anabranch::Pool::builder().threads(3).build().unwrap();
+    /// let (sender, receiver) = mpsc::channel();
+    /// pool.spawn_broadcast(move |index| sender.send(index).unwrap());
+    /// let mut indices: Vec<_> = receiver.into_iter().collect();
+    /// indices.sort();
+    /// assert_eq!(indices, [0, 1, 2]);
+    /// ```
+    pub fn spawn_broadcast(&self, op: impl Fn(usize) + Send + Sync + 'static) {
+        self.registry.spawn_broadcast(op);
+    }
+}
+
+/// Runs `op` once on each of the own threads of the pool that the caller is in, or else of the default pool, and
+/// returns the results in the order of the threads. See [`Pool::broadcast`].
+///
+/// # Panics
+/// Panics with the first panic of an `op`, once all have ended. Outside of any pool, also panics when the default pool
+/// cannot be made.
+///
+/// ```
+/// let indices: Vec<_> = (0..anabranch::current_num_threads()).collect();
+/// assert_eq!(anabranch::broadcast(|index| index), indices);
+/// ```
+#[track_caller]
+pub fn broadcast<R: Send>(op: impl Fn(usize) -> R + Sync) -> Vec<R> {
+    match Worker::current().registry() {
+        Some(registry) => registry.broadcast(op),
+        None => Pool::default().broadcast(op),
+    }
+}
+
+/// Runs `op` once on each of the own threads of the pool that the caller is in, or else of the default pool, and does
+/// not wait for it. See [`Pool::spawn_broadcast`].
+///
+/// # Panics
+/// Outside of any pool, when the default pool cannot be made.
+///
+/// ```
+/// use std::sync::mpsc;
+///
+/// let (sender, receiver) = mpsc::channel();
+/// anabranch::spawn_broadcast(move |index| sender.send(index).unwrap());
+/// assert_eq!(receiver.into_iter().count(), anabranch::current_num_threads());
+/// ```
+#[track_caller]
+pub fn spawn_broadcast(op: impl Fn(usize) + Send + Sync + 'static) {
+    match Worker::current().registry() {
+        Some(registry) => registry.spawn_broadcast(op),
+        None => Pool::default().spawn_broadcast(op),
+    }
+}
+
+impl<'scope> Scope<'scope, '_> {
+    /// Runs `op` once on each of the own threads of the scope's pool, with the thread's index. All have run it when the
+    /// scope ends.
+    ///
+    /// The threads run `op` as in [`Pool::broadcast`]. A panic of `op` is one of the scope's tasks'.
+    ///
+    /// ```
+    /// use std::sync::atomic::{AtomicUsize, Ordering};
+    ///
+    /// # let pool = anabranch::Pool::builder().threads(3).build().unwrap();
+    /// let sum = AtomicUsize::new(0);
+    /// pool.install(|| {
+    ///     anabranch::scope(|s| s.spawn_broadcast(|index| _ = sum.fetch_add(index, Ordering::Relaxed)));
+    /// });
+    /// assert_eq!(sum.into_inner(), 3);
+    /// ```
+    pub fn spawn_broadcast(&'scope self, op: impl Fn(usize) + Send + Sync + 'scope) {
+        let data = self.data();
+        let (op, lineage) = (Arc::new(op), Arc::new(data.lineage_of_broadcast()));
+        for worker in data.registry().broadcast_workers() {
+            let (op, index) = (Arc::clone(&op), worker.index);
+            // SAFETY: `scope` waits until the data is settled before it returns, also when it panics. `'scope` ends
+            // only then.
+            unsafe { data.inject(&worker.inbox, Some(Arc::clone(&lineage)), move || op(index)) };
+            worker.call_for_broadcast();
         }
-        let answers: Vec<Mutex<Option<R>>> = (0..self.registry.threads()).map(|_| Mutex::new(None)).collect();
-        self.registry.enter(|| {
-            let me = Worker::current();
-            let data = ScopeData::of_broadcast(me);
+    }
+}
+
+impl Registry {
+    /// Returns the workers that take part in a broadcast; none on a system without threads.
+    fn broadcast_workers(&self) -> impl Iterator<Item = &Worker> {
+        let threads = if thread::CAN_START { self.threads() } else { 0 };
+        (0..threads).map(|index| self.worker(index))
+    }
+
+    fn broadcast<R: Send>(&self, op: impl Fn(usize) -> R + Sync) -> Vec<R> {
+        let answers: Vec<Mutex<Option<R>>> = self.broadcast_workers().map(|_| Mutex::new(None)).collect();
+        self.enter(|| {
+            let data = ScopeData::of_broadcast(self);
             let (op, answers) = (&op, &answers[..]);
-            for (index, answer) in answers.iter().enumerate() {
-                let worker = self.registry.worker(index);
+            for (worker, answer) in self.broadcast_workers().zip(answers) {
                 // SAFETY: `wait_for_broadcast` below returns only when the data is settled, and nothing before it
                 // unwinds. So the data, `op` and the answers outlive the tasks.
-                unsafe { data.inject(&worker.inbox, move || *lock(answer) = Some(op(index))) };
+                unsafe { data.inject(&worker.inbox, None, move || *lock(answer) = Some(op(worker.index))) };
                 worker.call_for_broadcast();
             }
-            me.wait_for_broadcast(|| data.is_settled());
+            Worker::current().wait_for_broadcast(|| data.is_settled());
             data.rethrow();
         });
         answers
             .into_iter()
             .map(|answer| into_inner(answer).expect("a task that did not panic has left its answer"))
             .collect()
+    }
+
+    fn spawn_broadcast(&self, op: impl Fn(usize) + Send + Sync + 'static) {
+        // Deeper than the broadcast that the caller is in, which may wait for this one.
+        let depth = if Worker::current().is_of(self) { Worker::current().stack.broadcasts() } else { 0 };
+        let (op, lineage) = (Arc::new(op), Arc::new(Lineage::detached(depth + 1)));
+        for worker in self.broadcast_workers() {
+            let (op, index) = (Arc::clone(&op), worker.index);
+            worker.inbox.push(self.detach(Arc::clone(&lineage), move || op(index)));
+            worker.call_for_broadcast();
+        }
     }
 }

@@ -275,7 +275,8 @@ impl Builder {
         }
         let limits = Limits::new(self.max_fibers.unwrap_or(DEFAULT_MAX_FIBERS), self.stacks);
         // From here on, dropping the pool ends the threads that were started.
-        let pool = Pool { registry: Registry::new(threads, fence, self.config, self.clock, limits) };
+        let registry = Registry::new(threads, fence, self.config, self.clock, limits);
+        let pool = Pool { registry, joins_threads: true };
         let (started, starts) = mpsc::channel();
         // On a system without threads the caller is the only one, whatever number was requested.
         let (own, mut running) = (if thread::CAN_START { threads } else { 0 }, 0);

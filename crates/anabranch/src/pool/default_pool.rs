@@ -72,3 +72,16 @@ pub fn current_num_threads() -> usize {
         None => Pool::default().num_threads(),
     }
 }
+
+/// Returns whether the calling thread is in a pool: one of a pool's own threads, or inside of a call that has entered
+/// one. Costs two loads.
+///
+/// ```
+/// let pool = anabranch::Pool::builder().threads(1).build().unwrap();
+/// assert!(pool.install(anabranch::in_pool));
+/// assert!(!anabranch::in_pool());
+/// ```
+#[inline]
+pub fn in_pool() -> bool {
+    Worker::current().registry().is_some()
+}

@@ -22,8 +22,9 @@ use std::{
 /// as one of them until that returns, as a *guest*. So no work is handed over, and no thread has to wake up first. If
 /// there are more than T guests, all of them work, each on its own, and the pool's own threads release their slots.
 ///
-/// Dropping a pool ends its threads and waits for them, exit handlers included. All work is finished by then, because
-/// every way into a pool returns only when its work is done. If one of the pool's own threads drops the pool, for
+/// Dropping a pool ends its threads and waits for them, exit handlers included. All work is finished by then: most ways
+/// into a pool return only when their work is done, fibers are cancelled, and [tasks](Self::execute) run to their end.
+/// [`shutdown_background`](Self::shutdown_background) does not wait. If one of the pool's own threads drops the pool, for
 /// example in a handler, the drop makes the threads end but does not wait.
 ///
 /// ```
@@ -34,6 +35,8 @@ use std::{
 /// ```
 pub struct Pool {
     pub(super) registry: Arc<Registry>,
+    /// Whether the drop waits for the threads.
+    pub(super) joins_threads: bool,
 }
 
 impl Pool {
@@ -79,6 +82,25 @@ impl Pool {
     pub fn stats(&self) -> Stats {
         self.registry.stats()
     }
+
+    /// Ends the pool without waiting for it.
+    ///
+    /// As when the pool is dropped, fibers are cancelled, and all [tasks](Self::execute) run. The threads end after
+    /// these, with their exit handlers, unless the program ends before.
+    ///
+    /// ```
+    /// use std::sync::mpsc;
+    ///
+    /// let pool = anabranch::Pool::builder().threads(1).build().unwrap();
+    /// let ((wake, wakes), (sender, receiver)) = (mpsc::channel(), mpsc::channel());
+    /// pool.execute(move || sender.send(wakes.recv()).unwrap());
+    /// pool.shutdown_background();
+    /// wake.send("late").unwrap();
+    /// assert_eq!(receiver.recv(), Ok(Ok("late")));
+    /// ```
+    pub fn shutdown_background(mut self) {
+        self.joins_threads = false;
+    }
 }
 
 // Threads of a pool share atomics, and data under locks within which no user code runs. So a panic leaves that data
@@ -89,7 +111,9 @@ impl RefUnwindSafe for Pool {}
 impl Drop for Pool {
     fn drop(&mut self) {
         self.registry.close();
-        self.registry.pool_threads.join_all();
+        if self.joins_threads {
+            self.registry.pool_threads.join_all();
+        }
     }
 }
 

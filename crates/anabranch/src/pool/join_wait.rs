@@ -142,10 +142,10 @@ impl Worker {
     /// Parks, and lends the slot meanwhile. May return early.
     ///
     /// Publishes all forks of this thread first: no thief raids a thread that waits, and what it waits for may wait for
-    /// one of these forks in turn. The thread that ends the wait unparks it, and the heartbeat worker finds a thread
+    /// one of these forks, or of the tasks that were spawned here, in turn. The thread that ends the wait unparks it, and the heartbeat worker finds a thread
     /// for the work that others may have to do before.
     fn park(&self, is_long: &mut bool) {
-        if self.publish_all() {
+        if self.publish_all() || !self.tasks.is_empty() {
             self.announce();
         }
         let Some(registry) = self.registry() else { return };

@@ -25,6 +25,8 @@ mod main_loop;
 #[cfg(not(loom))]
 pub(crate) mod panic_handler;
 #[cfg(not(loom))]
+mod pending;
+#[cfg(not(loom))]
 pub(crate) mod registry;
 pub(crate) mod sleep;
 #[cfg(not(loom))]
@@ -47,9 +49,11 @@ pub(crate) mod worker_list;
 
 #[cfg(not(loom))]
 pub use self::{
+    broadcast::{broadcast, spawn_broadcast},
     builder::{BuildError, Builder},
-    default_pool::current_num_threads,
+    default_pool::{current_num_threads, in_pool},
     handle::Pool,
     hazard::{Hazard, HazardKind},
+    pending::{has_pending, run_pending, run_pending_local},
     stats::{Stats, WorkerStats},
 };

@@ -2,6 +2,7 @@
 
 use crate::{
     fiber::{limits::Limits, shutdown::Closing, task::Job},
+    fork::task::{Task, Tasks},
     pool::{
         sleep::Sleep,
         stats::{Counter, Stats, WorkerStats},
@@ -46,6 +47,10 @@ pub(crate) struct Registry {
     /// Wakes the workers when the program moves the clock.
     _woken_by_the_clock: Subscription,
     pub(crate) limits: Limits,
+    /// Tasks from outside of the pool.
+    pub(crate) injected: Tasks,
+    /// The number of detached tasks that have not ended.
+    detached: AtomicUsize,
     /// Where the next fiber from outside goes.
     next_worker: AtomicUsize,
     /// The worker entry of the last heartbeat worker: a hint.
@@ -81,6 +86,8 @@ impl Registry {
                 })),
                 clock,
                 limits,
+                injected: Tasks::new(),
+                detached: AtomicUsize::new(0),
                 next_worker: AtomicUsize::new(0),
                 heartbeat: AtomicUsize::new(0),
             }
@@ -143,8 +150,8 @@ impl Registry {
         self.wake_all();
     }
 
-    /// The last fiber has ended: if the pool closes, the workers can.
-    pub(crate) fn note_last_fiber(&self) {
+    /// The last fiber or the last detached task has ended: if the pool closes, the workers can.
+    pub(crate) fn note_last(&self) {
         if self.is_closing() {
             self.wake_all();
         }
@@ -190,10 +197,41 @@ impl Registry {
         }
     }
 
-    /// Returns whether a worker of a pool that closes may end: no fiber is left anywhere, and there are none to be
-    /// started. The fibers of other workers may still need a thread that takes what they fork, or their slot.
+    /// Enqueues a task: in the caller's own queue if it is in this pool, or else in that of the pool.
+    pub(crate) fn submit(&self, task: Task) {
+        let here = Worker::current();
+        if here.is_of(self) {
+            here.tasks.push(task);
+            self.wake_heartbeat_for_work();
+        } else {
+            self.injected.push(task);
+            self.announce_work();
+        }
+    }
+
+    /// Counts a detached task that is about to be enqueued.
+    pub(crate) fn add_detached(&self) {
+        self.detached.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Records the end of a detached task.
+    ///
+    /// Either this thread sees that the pool closes, or the workers that the closing thread wakes see the count: both
+    /// sides have a fence in between.
+    pub(crate) fn end_detached(&self) {
+        if self.detached.fetch_sub(1, Ordering::Relaxed) == 1 {
+            self.fence.frequent();
+            self.note_last();
+        }
+    }
+
+    /// Returns whether a worker of a pool that closes may end: no fiber and no detached task is left anywhere, and
+    /// there are no fibers to be started. The fibers and tasks of other workers may still need a thread that takes what
+    /// they fork, or their slot.
     pub(crate) fn is_wound_up(&self) -> bool {
-        self.limits.is_empty() && self.workers().all(|worker| worker.fibers.jobs.is_empty())
+        self.limits.is_empty()
+            && self.detached.load(Ordering::Relaxed) == 0
+            && self.workers().all(|worker| worker.fibers.jobs.is_empty())
     }
 
     pub(crate) fn is_closing(&self) -> bool {

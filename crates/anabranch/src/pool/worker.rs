@@ -241,6 +241,11 @@ impl Worker {
         unsafe { self.registry.as_ref() }
     }
 
+    /// Returns the lineage of what this thread runs now; null for a root, and outside of every pool.
+    pub(crate) fn lineage(&self) -> *const Lineage {
+        if self.registry.is_null() { ptr::null() } else { self.stack.lineage() }
+    }
+
     #[inline]
     pub(crate) fn is_of(&self, registry: &Registry) -> bool {
         ptr::eq(self.registry, registry)
@@ -301,7 +306,12 @@ impl Worker {
     #[cold]
     #[inline(never)]
     pub(crate) fn serve(&self) {
-        self.publish(1);
+        self.publish_one();
+    }
+
+    /// Publishes the oldest private fork of this thread. Returns whether there was one.
+    pub(crate) fn publish_one(&self) -> bool {
+        self.publish(1) > 0
     }
 
     /// Publishes all open forks of this thread. Returns whether there were private ones.

@@ -143,7 +143,7 @@ impl<P: Producer, C: Consumer<P::Item>> Job for Piece<'_, P, C> {
 
     /// Runs a piece on the thread that has stolen it.
     #[inline]
-    fn run(self) -> C::Result {
+    fn run(self, _: bool) -> C::Result {
         self.run_alone(true)
     }
 }

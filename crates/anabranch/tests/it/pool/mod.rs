@@ -3,6 +3,7 @@
 mod blocked_workers;
 mod blocking;
 mod broadcast;
+mod call;
 mod handlers;
 mod hazards;
 mod hostile_system;
@@ -12,5 +13,7 @@ mod lifecycle;
 mod pinning;
 #[cfg(target_os = "linux")]
 mod seccomp;
+mod shutdown;
 mod spares;
+mod spawn_broadcast;
 mod stats;
