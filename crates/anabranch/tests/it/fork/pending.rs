@@ -152,7 +152,11 @@ fn thread_runs_fork_of_busy_thread() {
                     if index == 0 {
                         until(&flag, run_pending);
                     } else {
-                        let spin = || while !flag.load(Ordering::Acquire) {};
+                        let spin = || {
+                            while !flag.load(Ordering::Acquire) {
+                                std::hint::spin_loop();
+                            }
+                        };
                         join(spin, || flag.store(true, Ordering::Release));
                     }
                 });
