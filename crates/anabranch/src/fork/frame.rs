@@ -45,7 +45,8 @@ use std::{
 #[derive(Debug)]
 pub(crate) struct Lineage {
     parent: *const Lineage,
-    /// The number of nested broadcasts that it is inside of.
+    /// The number of nested broadcasts that it is inside of. Work that a thread answers on top of other work counts as
+    /// inside of all that is below it on the stack.
     broadcasts: u32,
 }
 
@@ -68,6 +69,16 @@ impl Lineage {
         // SAFETY: the caller passes a parent that is null or has not ended.
         let broadcasts = unsafe { parent.as_ref() }.map_or(0, |parent| parent.broadcasts);
         Self { parent, broadcasts }
+    }
+
+    /// Creates the lineage of what a thread runs of `parent` on top of work that is inside of so many broadcasts.
+    ///
+    /// # Safety
+    /// `parent` is null or has not ended, as for [`below`](Self::below).
+    pub(crate) unsafe fn on_top(parent: *const Lineage, broadcasts: u32) -> Self {
+        // SAFETY: the caller passes a parent that is null or has not ended.
+        let below = unsafe { Self::below(parent) };
+        Self { broadcasts: below.broadcasts.max(broadcasts), ..below }
     }
 
     /// Creates the lineage of what a broadcast runs.

@@ -2,9 +2,18 @@
 //!
 //! A worker answers broadcasts in its waits, also in a wait inside of an answer, since two workers may broadcast to
 //! each other. A thousand threads that broadcast at a time would put a thousand answers on one stack. So with eight
-//! answers on its stack a worker answers only broadcasts that are nested deeper than the one it runs. Among broadcasts
-//! that wait for each other, every worker answers the innermost. Beyond the eight, a stack has no more answers than the
-//! program nests.
+//! answers on its stack a worker answers only broadcasts that are nested deeper than all that it runs.
+//!
+//! Why the broadcasts end. Let the *depth* of a worker be the number of broadcasts that its innermost work is inside
+//! of. Work counts as inside of all that is below it on the stack (`Lineage::on_top`), and passes its depth on to all
+//! that it forks, spawns and broadcasts. Say that every worker waits. The innermost work of a worker waits for
+//! - work on the stack of another worker. That worker is at least as deep, because it has inherited the depth. Its
+//!   innermost work began later than the work that waits for it;
+//! - a part that another worker refuses. That worker is deeper.
+//!
+//! So a circle of such waits has no refusal, or else the depth would grow along it. And without a refusal its last
+//! worker has begun its work after the first one, and also before. So there is no circle. The deepest answers, and
+//! beyond the eight a stack has no more answers than the program nests.
 
 use crate::{
     fork::{

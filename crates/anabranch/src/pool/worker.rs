@@ -367,7 +367,9 @@ impl Worker {
         };
         // What it runs on top of waits, and the record is in a list of this thread.
         let _pinned = Pinned::new();
-        let record = Running::new(lineage);
+        // SAFETY: this thread has taken the work and has not run it, so its lineage is alive.
+        let lineage = unsafe { Lineage::on_top(lineage, self.stack.broadcasts()) };
+        let record = Running::new(&lineage);
         self.stack.begin(&record);
         let abort = AbortOnUnwind;
         // Work that was worth stealing is worth sharing: its first fork is published.
