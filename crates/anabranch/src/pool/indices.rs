@@ -140,7 +140,8 @@ impl Indices {
     /// Grants the queued tickets for which there is an index, the oldest first.
     fn serve(&self, queue: &mut VecDeque<*const Ticket>) {
         queue.retain(|&ticket| {
-            // SAFETY: the ticket is queued, and its owner waits until it is granted, which happens under the lock, once.
+            // SAFETY: the ticket is queued, and its owner waits until it is granted, which happens under the lock,
+            // once.
             let ticket = unsafe { &*ticket };
             let Some(index) = self.try_take(ticket.wanted) else { return true };
             let parker = ticket.parker;

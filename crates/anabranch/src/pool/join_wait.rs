@@ -146,8 +146,8 @@ impl Worker {
     /// its end.
     ///
     /// Publishes all forks of this thread first: no thief raids a thread that waits, and what it waits for may wait for
-    /// one of these forks, or of the tasks that were spawned here, in turn. The thread that ends the wait unparks it, and the heartbeat worker finds a thread
-    /// for the work that others may have to do before.
+    /// one of these forks, or of the tasks that were spawned here, in turn. The thread that ends the wait unparks it,
+    /// and the heartbeat worker finds a thread for the work that others may have to do before.
     pub(super) fn park(&self, is_long: &mut bool) {
         if self.publish_all() || !self.tasks.is_empty() {
             self.announce();
@@ -192,8 +192,8 @@ impl Worker {
         self.restore_lease(index);
     }
 
-    /// Yields to other threads, and lends the slot and the thread's index meanwhile: this thread may be waiting, by yielding, for work that it
-    /// has forked.
+    /// Yields to other threads, and lends the slot and the thread's index meanwhile: this thread may be waiting, by
+    /// yielding, for work that it has forked.
     pub(crate) fn yield_slot(&self) {
         self.publish_all();
         let index = self.lease.get();

@@ -120,8 +120,8 @@ pub(crate) struct Worker {
 }
 
 // SAFETY: only the thread that holds the worker entry accesses `last_victim`, `answering`, `lease`, the worker's own
-// part of `fibers`, and the phase in `counters`. A worker entry changes its holder by its status, which orders these accesses.
-// `registry` owns the worker, and lives longer.
+// part of `fibers`, and the phase in `counters`. A worker entry changes its holder by its status, which orders these
+// accesses. `registry` owns the worker, and lives longer.
 unsafe impl Send for Worker {}
 // SAFETY: only the thread that holds the worker entry accesses the fields that are not made for sharing. `registry`
 // owns the worker, and lives longer.
