@@ -47,7 +47,7 @@ where
     const MAY_WAIT: bool = true;
 
     /// Runs the half on the fiber that has taken it.
-    fn run(self) -> R {
+    fn run(self, _: bool) -> R {
         // SAFETY: an offer is run by the current fiber, which outlives this call. The owner of the fork keeps `cancel`
         // alive, as it waits for the end of this half.
         let (fiber, scope) = unsafe {

@@ -331,7 +331,7 @@ impl Worker {
                 registry.announce_work();
             }
             if limits.is_empty() {
-                registry.note_last_fiber();
+                registry.note_last();
             }
         }
     }

@@ -45,17 +45,40 @@ use std::{
 #[derive(Debug)]
 pub(crate) struct Lineage {
     parent: *const Lineage,
-    /// The number of nested broadcasts that it is inside of.
+    /// The number of nested broadcasts that it is inside of. Work that a thread answers on top of other work counts as
+    /// inside of all that is below it on the stack.
     broadcasts: u32,
 }
 
+// SAFETY: a lineage does not change. Its pointer is followed only in `descends_from`, whose caller guarantees that the
+// ancestors are alive.
+unsafe impl Send for Lineage {}
+// SAFETY: a lineage does not change. Its pointer is followed only in `descends_from`, whose caller guarantees that the
+// ancestors are alive.
+unsafe impl Sync for Lineage {}
+
 impl Lineage {
+    /// Creates the lineage of work that no other work waits for, inside of so many nested broadcasts.
+    pub(crate) const fn detached(broadcasts: u32) -> Self {
+        Self { parent: ptr::null(), broadcasts }
+    }
+
     /// # Safety
     /// `parent` is null or has not ended.
     pub(crate) unsafe fn below(parent: *const Lineage) -> Self {
         // SAFETY: the caller passes a parent that is null or has not ended.
         let broadcasts = unsafe { parent.as_ref() }.map_or(0, |parent| parent.broadcasts);
         Self { parent, broadcasts }
+    }
+
+    /// Creates the lineage of what a thread runs of `parent` on top of work that is inside of so many broadcasts.
+    ///
+    /// # Safety
+    /// `parent` is null or has not ended, as for [`below`](Self::below).
+    pub(crate) unsafe fn on_top(parent: *const Lineage, broadcasts: u32) -> Self {
+        // SAFETY: the caller passes a parent that is null or has not ended.
+        let below = unsafe { Self::below(parent) };
+        Self { broadcasts: below.broadcasts.max(broadcasts), ..below }
     }
 
     /// Creates the lineage of what a broadcast runs.
@@ -334,6 +357,15 @@ impl Frame {
     pub(crate) unsafe fn lineage<'a>(this: *const Frame) -> &'a Lineage {
         // SAFETY: the caller guarantees that the frame was put on the shelf and is not over.
         unsafe { &Self::shelved(this).lineage }
+    }
+
+    /// Returns whether this is the parker of the thread that forked it.
+    ///
+    /// # Safety
+    /// The frame was put on the shelf and is not over.
+    pub(crate) unsafe fn is_owned_by(this: *const Frame, parker: *const Parker) -> bool {
+        // SAFETY: the caller guarantees that the frame was put on the shelf and is not over.
+        ptr::eq(unsafe { Self::shelved(this) }.owner, parker)
     }
 
     /// # Safety

@@ -23,6 +23,7 @@ use crate::{
 };
 use std::{
     cell::UnsafeCell,
+    marker::PhantomData,
     mem::{ManuallyDrop, MaybeUninit},
     panic::AssertUnwindSafe,
     ptr, thread,
@@ -47,8 +48,9 @@ pub(crate) trait Job: Send {
     /// would have to save the copy for it.
     const STAYS_IN_REGISTERS: bool = false;
 
-    /// Runs the job on the thread that has stolen it.
-    fn run(self) -> Self::Output;
+    /// Runs the job once it was published. `is_migrated` says whether this is another thread than the one that forked
+    /// the job.
+    fn run(self, is_migrated: bool) -> Self::Output;
 }
 
 /// A closure as a job.
@@ -56,13 +58,36 @@ struct Closure<F>(F);
 
 impl<F, R> Job for Closure<F>
 where
-    F: FnOnce() -> R + Send,
+    F: FnOnce(FnContext) -> R + Send,
     R: Send,
 {
     type Output = R;
 
-    fn run(self) -> R {
-        (self.0)()
+    fn run(self, is_migrated: bool) -> R {
+        (self.0)(FnContext::new(is_migrated))
+    }
+}
+
+/// What the closures of [`join_context`] can ask about their call.
+#[derive(Debug)]
+pub struct FnContext {
+    is_migrated: bool,
+    /// The answer holds for the thread that is called.
+    _not_send: PhantomData<*const ()>,
+}
+
+impl FnContext {
+    #[inline(always)]
+    fn new(is_migrated: bool) -> Self {
+        Self { is_migrated, _not_send: PhantomData }
+    }
+
+    /// Returns whether the closure runs on another thread than the one that called [`join_context`].
+    ///
+    /// It is always `false` for the first closure. For the second one it is `false` if no other thread has taken it.
+    #[inline]
+    pub fn migrated(&self) -> bool {
+        self.is_migrated
     }
 }
 
@@ -111,7 +136,8 @@ impl<J: Job> Fork<J> {
         unsafe {
             let payload = (*this).payload.get();
             let job = ManuallyDrop::take(&mut (*payload).job);
-            let result = catch_unwind(AssertUnwindSafe(|| job.run()));
+            let is_migrated = J::MAY_WAIT || !Frame::is_owned_by(frame, &raw const Worker::current().parker);
+            let result = catch_unwind(AssertUnwindSafe(|| job.run(is_migrated)));
             (*payload).result = ManuallyDrop::new(result);
         }
     }
@@ -184,7 +210,7 @@ struct InDefaultPool;
 impl<A, B, RA, RB> Outside<A, Closure<B>, (RA, RB)> for InDefaultPool
 where
     A: FnOnce() -> RA + Send,
-    B: FnOnce() -> RB + Send,
+    B: FnOnce(FnContext) -> RB + Send,
     RA: Send,
     RB: Send,
 {
@@ -275,18 +301,31 @@ fn serve_first<A: FnOnce() -> RA, RA>((worker, a): (&Worker, A)) -> RA {
     a()
 }
 
-/// Runs [`join`] on a thread that is in no pool. Never inlined, so that `a` need not outlive a call in `fork`.
+/// Runs [`join_halves`] on a thread that is in no pool. Never inlined, so that `a` need not outlive a call in `fork`.
 #[cold]
 #[inline(never)]
 #[track_caller]
 fn join_outside<A, B, RA, RB>((a, b): (A, B)) -> (RA, RB)
 where
     A: FnOnce() -> RA + Send,
-    B: FnOnce() -> RB + Send,
+    B: FnOnce(FnContext) -> RB + Send,
     RA: Send,
     RB: Send,
 {
-    Pool::default().install(|| join(a, b))
+    Pool::default_pool().install(|| join_halves(a, b))
+}
+
+/// Runs [`join`] or [`join_context`]. `a` always runs on this thread, so its context is known before.
+#[inline(always)]
+#[track_caller]
+fn join_halves<A, B, RA, RB>(a: A, b: B) -> (RA, RB)
+where
+    A: FnOnce() -> RA + Send,
+    B: FnOnce(FnContext) -> RB + Send,
+    RA: Send,
+    RB: Send,
+{
+    fork(a, Closure(b), |ra, Closure(b)| (ra, b(FnContext::new(false))), |ra, rb| (ra, rb), InDefaultPool)
 }
 
 /// Runs both closures, possibly in parallel, and returns both results.
@@ -323,5 +362,40 @@ where
     RA: Send,
     RB: Send,
 {
-    fork(a, Closure(b), |ra, Closure(b)| (ra, b()), |ra, rb| (ra, rb), InDefaultPool)
+    join_halves(a, |_| b())
+}
+
+/// Runs both closures like [`join`], and tells each whether it has moved to another thread.
+///
+/// A closure that has moved is worth splitting further, because an idle thread has asked for work. Costs as much as
+/// [`join`].
+///
+/// # Panics
+/// Panics like [`join`].
+///
+/// ```
+/// /// Counts the pieces into which the pool has cut a range.
+/// fn pieces(len: usize, splits: usize, has_moved: bool) -> usize {
+///     let splits = if has_moved { anabranch::current_num_threads() } else { splits / 2 };
+///     if len < 2 || splits == 0 {
+///         return 1;
+///     }
+///     let (a, b) = anabranch::join_context(
+///         |context| pieces(len / 2, splits, context.migrated()),
+///         |context| pieces(len - len / 2, splits, context.migrated()),
+///     );
+///     a + b
+/// }
+/// assert!(pieces(1000, 8, false) >= 8);
+/// ```
+#[inline]
+#[track_caller]
+pub fn join_context<A, B, RA, RB>(a: A, b: B) -> (RA, RB)
+where
+    A: FnOnce(FnContext) -> RA + Send,
+    B: FnOnce(FnContext) -> RB + Send,
+    RA: Send,
+    RB: Send,
+{
+    join_halves(|| a(FnContext::new(false)), b)
 }

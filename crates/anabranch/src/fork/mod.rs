@@ -4,6 +4,8 @@
 //! oldest frames are published on the [shelf](shelf), from which any worker may take them. A [task](task) of a
 //! [scope](scope) is on the heap instead.
 
+#[cfg(not(loom))]
+pub(crate) mod execute;
 pub(crate) mod frame;
 #[cfg(not(loom))]
 pub(crate) mod join;

@@ -5,10 +5,11 @@ use crate::{
         frame::Lineage,
         task::{Task, Tasks},
     },
-    pool::{handle::Pool, worker::Worker},
+    pool::{handle::Pool, registry::Registry, worker::Worker},
     sys::{
         parker::Parker,
-        sync::{AtomicBool, AtomicU64, Mutex, Ordering, fence, lock},
+        sync::{Arc, AtomicBool, AtomicU64, Mutex, Ordering, fence, lock},
+        thread,
         unwind::{catch_unwind, resume_unwind},
     },
 };
@@ -19,61 +20,120 @@ pub(crate) type Panic = Box<dyn Any + Send>;
 /// The state that a parent shares with its tasks.
 ///
 /// Orderings: a task's last access to the data is the decrement of `pending`, a release. The parent reads the zero with
-/// acquire, so it sees all that its tasks did. A task reads the parker that it wakes before the decrement: as soon as
-/// `pending` is zero the parent may return, and the data be gone.
+/// acquire, so it sees all that its tasks did. A task copies `parent` before the decrement: as soon as `pending` is
+/// zero the parent may return, and the data be gone.
 pub(crate) struct ScopeData {
     lineage: Lineage,
     pending: AtomicU64,
-    /// Whether the parent waits. It is then woken for new tasks too, since it can run them.
+    /// Whether a parent that can run new tasks waits. It is then woken for them too.
     is_waiting: AtomicBool,
     panic: Mutex<Option<Panic>>,
-    /// The worker on which the parent runs. It lives as long as its pool.
-    parent: *const Worker,
+    /// The pool that runs the tasks. The parent keeps it alive.
+    registry: *const Registry,
+    parent: Parent,
 }
 
-// SAFETY: `lineage` and `parent` are only read, and outlive the tasks; the rest is made for sharing.
+/// The thread that waits for the tasks.
+#[derive(Clone)]
+enum Parent {
+    /// A worker of the pool that runs the tasks. The threads that run the tasks keep that pool, and the worker, alive.
+    Member(*const Worker),
+    /// The worker with this index in another pool, which may end as soon as the parent has returned. So a task keeps
+    /// that pool alive.
+    Foreign(Arc<Registry>, usize),
+    /// A thread outside of every pool.
+    Outside(Arc<Parker>),
+}
+
+// SAFETY: the lineage, the pool and `parent` are only read, and outlive the tasks; the rest is made for sharing.
 unsafe impl Sync for ScopeData {}
 
+impl Parent {
+    /// Returns the calling thread as the parent of tasks that `registry` runs.
+    fn current(registry: &Registry) -> Self {
+        let me = Worker::current();
+        match me.registry() {
+            Some(home) if ptr::eq(home, registry) => Self::Member(me),
+            Some(home) => Self::Foreign(home.shared(), me.index),
+            None => Self::Outside(Arc::new(Parker::new())),
+        }
+    }
+
+    /// Unparks the parent.
+    ///
+    /// # Safety
+    /// The worker of a `Member` is alive: the caller is a thread of its pool.
+    unsafe fn unpark(&self) {
+        match self {
+            // SAFETY: the caller guarantees that the worker is alive.
+            Self::Member(worker) => unsafe { (**worker).parker.unpark() },
+            Self::Foreign(home, index) => home.worker(*index).parker.unpark(),
+            Self::Outside(parker) => parker.unpark(),
+        }
+    }
+}
+
 impl ScopeData {
-    /// Creates the data of a scope whose parent is the calling thread.
-    pub(crate) fn new(parent: &Worker) -> Self {
+    /// Creates the data of a scope whose parent is the calling thread, and whose tasks `registry` runs.
+    pub(crate) fn new(registry: &Registry) -> Self {
         // SAFETY: the lineage is that of the work that this thread runs, which ends after this scope.
-        Self::with(unsafe { Lineage::below(parent.stack.lineage()) }, parent)
+        Self::with(registry, unsafe { Lineage::below(Worker::current().lineage()) })
     }
 
-    /// Creates the data of a broadcast whose parent is the calling thread.
-    pub(crate) fn of_broadcast(parent: &Worker) -> Self {
+    /// Creates the data of a broadcast whose parent is the calling thread, and whose parts `registry` runs.
+    pub(crate) fn of_broadcast(registry: &Registry) -> Self {
         // SAFETY: the lineage is that of the work that this thread runs, which ends after this broadcast.
-        Self::with(unsafe { Lineage::of_broadcast(parent.stack.lineage()) }, parent)
+        Self::with(registry, unsafe { Lineage::of_broadcast(Worker::current().lineage()) })
     }
 
-    fn with(lineage: Lineage, parent: &Worker) -> Self {
+    fn with(registry: &Registry, lineage: Lineage) -> Self {
         Self {
             lineage,
             pending: AtomicU64::new(0),
             is_waiting: AtomicBool::new(false),
             panic: Mutex::new(None),
-            parent,
+            registry,
+            parent: Parent::current(registry),
         }
     }
 
-    /// Counts a task as pending and puts it into `queue`.
+    /// Returns the pool that runs the tasks.
+    pub(crate) fn registry(&self) -> &Registry {
+        // SAFETY: the parent keeps the pool alive until it has returned, and the data ends before.
+        unsafe { &*self.registry }
+    }
+
+    /// Returns the lineage of a broadcast inside of the scope.
+    pub(crate) fn lineage_of_broadcast(&self) -> Lineage {
+        // SAFETY: the scope's lineage is alive as long as its tasks, which the parts of the broadcast are.
+        unsafe { Lineage::of_broadcast(&raw const self.lineage) }
+    }
+
+    /// Counts a task as pending and puts it into `queue`. The task has the lineage of the scope, or else `below`, which
+    /// descends from that.
     ///
     /// # Safety
     /// The caller waits until [`is_settled`](Self::is_settled) before it lets the data, or anything that `run` borrows,
     /// end.
-    pub(crate) unsafe fn inject<'a>(&'a self, queue: &Tasks, run: impl FnOnce() + Send + 'a) {
+    pub(crate) unsafe fn inject<'a>(
+        &'a self,
+        queue: &Tasks,
+        below: Option<Arc<Lineage>>,
+        run: impl FnOnce() + Send + 'a,
+    ) {
         self.pending.fetch_add(1, Ordering::Relaxed);
         let data = Shared(self);
+        let lineage = below.as_deref().unwrap_or(&self.lineage) as *const Lineage;
         let run = move || {
-            let data = data;
+            // A panic handler, which `strike` calls, may fork. So the lineage ends after that.
+            let (data, _below) = (data, below);
             let outcome = catch_unwind(AssertUnwindSafe(run));
             // SAFETY: this task is pending, and the caller of `inject` keeps the data alive until no task is.
             unsafe { ScopeData::strike(data.0, outcome.err()) };
         };
-        // SAFETY: the caller waits for the task before the lineage, or anything that `run` borrows, ends. `run` catches
-        // its panics.
-        queue.push(unsafe { Task::new(&raw const self.lineage, Box::new(run)) });
+        // SAFETY: the caller waits for the task before the lineage of the scope, or anything that `run` borrows, ends.
+        // The task owns the lineage `below`. `run` catches its panics.
+        queue.push(unsafe { Task::new(lineage, Box::new(run)) });
     }
 
     /// Ends a task: keeps its panic, and wakes the parent after the last one.
@@ -81,8 +141,8 @@ impl ScopeData {
     /// # Safety
     /// The task is still pending; the data may be gone afterwards.
     unsafe fn strike(this: *const Self, panic: Option<Panic>) {
-        // SAFETY: the caller's task is pending, so the data is alive until the decrement. The parker belongs to a
-        // worker, which outlives the data.
+        // SAFETY: the caller's task is pending, so the data is alive until the decrement. The calling thread runs the
+        // task in the pool of the scope.
         unsafe {
             if let Some(panic) = panic {
                 let surplus = {
@@ -93,15 +153,43 @@ impl ScopeData {
                     report(surplus);
                 }
             }
-            let parker: *const Parker = &raw const (*(*this).parent).parker;
+            let parent = (*this).parent.clone();
             if (*this).pending.fetch_sub(1, Ordering::AcqRel) == 1 {
-                (*parker).unpark();
+                parent.unpark();
             }
         }
     }
 
     pub(crate) fn is_settled(&self) -> bool {
         self.pending.load(Ordering::Acquire) == 0
+    }
+
+    /// Blocks the parent of a broadcast until all parts have ended.
+    pub(crate) fn wait_for_parts(&self) {
+        match &self.parent {
+            // SAFETY: this is the worker entry of the calling thread.
+            Parent::Member(me) => unsafe { &**me }.wait_for_broadcast(|| self.is_settled()),
+            _ => self.wait(),
+        }
+    }
+
+    /// Blocks the parent until all tasks have ended.
+    fn wait(&self) {
+        let is_over = || self.is_settled();
+        match &self.parent {
+            Parent::Member(me) => {
+                self.is_waiting.store(true, Ordering::Relaxed);
+                fence(Ordering::SeqCst);
+                // SAFETY: this is the worker entry of the calling thread.
+                unsafe { &**me }.wait_for_tasks(&raw const self.lineage, is_over);
+            }
+            Parent::Foreign(home, index) => home.worker(*index).wait_for_tasks(&raw const self.lineage, is_over),
+            Parent::Outside(parker) => {
+                while !is_over() {
+                    parker.park();
+                }
+            }
+        }
     }
 
     /// Resumes the first panic, if a task has panicked.
@@ -159,16 +247,18 @@ pub struct Scope<'scope, 'env: 'scope> {
 /// ```
 #[track_caller]
 pub fn scope<'env, R>(body: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> R) -> R {
-    if Worker::current().registry().is_none() {
-        return Pool::default().registry().enter(|| scope(body));
+    match Worker::current().registry() {
+        Some(registry) => run_scope(registry, body),
+        None => Pool::default_pool().registry().enter(|| scope(body)),
     }
-    let me = Worker::current();
-    let scope = Scope { data: ScopeData::new(me), scope: PhantomData, env: PhantomData };
+}
+
+/// Runs a scope whose parent is the calling thread, and whose tasks `registry` runs. The caller keeps the pool alive.
+fn run_scope<'env, R>(registry: &Registry, body: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> R) -> R {
+    let scope = Scope { data: ScopeData::new(registry), scope: PhantomData, env: PhantomData };
     let outcome = catch_unwind(AssertUnwindSafe(|| body(&scope)));
     let data = &scope.data;
-    data.is_waiting.store(true, Ordering::Relaxed);
-    fence(Ordering::SeqCst);
-    me.wait_for_tasks(&raw const data.lineage, || data.is_settled());
+    data.wait();
     match outcome {
         Ok(result) => {
             data.rethrow();
@@ -181,6 +271,62 @@ pub fn scope<'env, R>(body: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>)
             }
             resume_unwind(panic)
         }
+    }
+}
+
+impl Pool {
+    /// Runs `body` on the calling thread like [`scope`], and the tasks that it spawns in this pool.
+    ///
+    /// If the caller is in this pool, this is the same as [`scope`]. Otherwise the caller does not enter the pool: the
+    /// pool's own threads run the tasks, and what `body` forks belongs to the caller's own pool. While it waits for the
+    /// tasks, the caller runs only work of its own pool that these have called for. `body` need not be `Send`.
+    ///
+    /// # Panics
+    /// Panics when `body` or a task panics, as [`scope`] does.
+    ///
+    /// ```
+    /// # let pool = anabranch::Pool::builder().threads(2).build().unwrap();
+    /// let (here, mut there) = (std::thread::current().id(), None);
+    /// let body = pool.in_place_scope(|s| {
+    ///     s.spawn(|| there = Some(std::thread::current().id()));
+    ///     std::thread::current().id()
+    /// });
+    /// assert!(body == here && there.is_some_and(|there| there != here));
+    /// ```
+    pub fn in_place_scope<'env, R>(&self, body: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> R) -> R {
+        if !thread::CAN_START {
+            // No other thread would run the tasks.
+            return self.registry().enter(|| run_scope(self.registry(), body));
+        }
+        run_scope(self.registry(), body)
+    }
+
+    /// Runs `root` on one of this pool's own threads, and waits for it.
+    ///
+    /// In this pool this is a plain call. [`install`](Self::install) is far cheaper, because the caller runs the root
+    /// itself. A call is for work that needs the pool's own threads: their stack size, name, priority, core, or what a
+    /// start handler has set up.
+    ///
+    /// A caller in another pool releases its slot there while it waits. It runs only work that descends from `root`,
+    /// so `root` may call back into the caller's pool, even if that has a single thread. A call from a fiber blocks the
+    /// fiber's thread.
+    ///
+    /// # Panics
+    /// Panics when `root` panics.
+    ///
+    /// ```
+    /// let pool = anabranch::Pool::builder().threads(2).thread_name(|i| format!("big-{i}")).build()?;
+    /// let name = pool.call(|| std::thread::current().name().map(str::to_owned));
+    /// assert!(name.is_some_and(|name| name.starts_with("big-")));
+    /// # Ok::<(), anabranch::BuildError>(())
+    /// ```
+    pub fn call<R: Send>(&self, root: impl FnOnce() -> R + Send) -> R {
+        if Worker::current().is_of(self.registry()) {
+            return root();
+        }
+        let mut result = None;
+        self.in_place_scope(|s| s.spawn(|| result = Some(root())));
+        result.expect("a root that did not panic has left its result")
     }
 }
 
@@ -202,29 +348,31 @@ impl<'scope> Scope<'scope, '_> {
     /// assert_eq!(count.into_inner(), 2);
     /// ```
     pub fn spawn(&'scope self, task: impl FnOnce() + Send + 'scope) {
-        // SAFETY: the parent's thread waits for this scope, so its pool, and the worker with it, is alive.
-        let parent = unsafe { &*self.data.parent };
+        let registry = self.data.registry();
         let here = Worker::current();
-        let is_ours = match (here.registry(), parent.registry()) {
-            (Some(ours), Some(its)) => ptr::eq(ours, its),
-            _ => false,
-        };
-        let queue = if is_ours { &here.tasks } else { &parent.tasks };
+        let is_ours = here.is_of(registry);
+        let queue = if is_ours { &here.tasks } else { &registry.injected };
         // SAFETY: `scope` waits until the data is settled before it returns, also when it panics. `'scope` ends only
         // then.
-        unsafe { self.data.inject(queue, task) };
-        // The parent sets the flag and then looks into the queues; this thread has pushed and then looks at the flag.
-        // With a fence between the two on both sides at least one of them sees what the other did.
-        fence(Ordering::SeqCst);
-        if self.data.is_waiting.load(Ordering::Relaxed) {
-            parent.parker.unpark();
+        unsafe { self.data.inject(queue, None, task) };
+        if let Parent::Member(parent) = self.data.parent {
+            // The parent sets the flag and then looks into the queues; this thread has pushed and then looks at the
+            // flag. With a fence between the two on both sides at least one of them sees what the other did.
+            fence(Ordering::SeqCst);
+            if self.data.is_waiting.load(Ordering::Relaxed) {
+                // SAFETY: the parent waits for this scope, so its pool is alive, and the worker with it.
+                unsafe { &*parent }.parker.unpark();
+            }
         }
         // If this thread is a member of the pool, the pool has a heartbeat worker, which may be parked, and the thread
-        // announces its tasks before it waits. Neither holds for another thread, and the parent does not look into its
-        // queue while the body of the scope waits with a `Cx`.
-        if let Some(registry) = parent.registry() {
-            if is_ours { registry.wake_heartbeat_for_work() } else { registry.announce_work() }
-        }
+        // announces its tasks before it waits. Neither holds for another thread, and the parent does not look for tasks
+        // while the body of the scope waits with a `Cx`.
+        if is_ours { registry.wake_heartbeat_for_work() } else { registry.announce_work() }
+    }
+
+    /// Returns the data of the scope.
+    pub(crate) fn data(&self) -> &ScopeData {
+        &self.data
     }
 }
 

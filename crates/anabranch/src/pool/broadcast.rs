@@ -2,15 +2,27 @@
 //!
 //! A worker answers broadcasts in its waits, also in a wait inside of an answer, since two workers may broadcast to
 //! each other. A thousand threads that broadcast at a time would put a thousand answers on one stack. So with eight
-//! answers on its stack a worker answers only broadcasts that are nested deeper than the one it runs. Among broadcasts
-//! that wait for each other, every worker answers the innermost. Beyond the eight, a stack has no more answers than the
-//! program nests.
+//! answers on its stack a worker answers only broadcasts that are nested deeper than all that it runs.
+//!
+//! Why the broadcasts end. Let the *depth* of a worker be the number of broadcasts that its innermost work is inside
+//! of. Work counts as inside of all that is below it on the stack (`Lineage::on_top`), and passes its depth on to all
+//! that it forks, spawns and broadcasts. Say that every worker waits. The innermost work of a worker waits for
+//! - work on the stack of another worker. That worker is at least as deep, because it has inherited the depth. Its
+//!   innermost work began later than the work that waits for it;
+//! - a part that another worker refuses. That worker is deeper.
+//!
+//! So a circle of such waits has no refusal, or else the depth would grow along it. And without a refusal its last
+//! worker has begun its work after the first one, and also before. So there is no circle. The deepest answers, and
+//! beyond the eight a stack has no more answers than the program nests.
 
 use crate::{
-    fork::scope::ScopeData,
-    pool::{handle::Pool, worker::Worker},
+    fork::{
+        frame::Lineage,
+        scope::{Scope, ScopeData},
+    },
+    pool::{handle::Pool, registry::Registry, worker::Worker},
     sys::{
-        sync::{Mutex, into_inner, lock},
+        sync::{Arc, Mutex, into_inner, lock},
         thread,
     },
 };
@@ -35,27 +47,145 @@ impl Pool {
     /// assert_eq!(pool.broadcast(|index| index * 10), [0, 10, 20]);
     /// ```
     pub fn broadcast<R: Send>(&self, op: impl Fn(usize) -> R + Sync) -> Vec<R> {
-        if !thread::CAN_START {
-            return Vec::new();
-        }
-        let answers: Vec<Mutex<Option<R>>> = (0..self.registry.threads()).map(|_| Mutex::new(None)).collect();
-        self.registry.enter(|| {
-            let me = Worker::current();
-            let data = ScopeData::of_broadcast(me);
-            let (op, answers) = (&op, &answers[..]);
-            for (index, answer) in answers.iter().enumerate() {
-                let worker = self.registry.worker(index);
-                // SAFETY: `wait_for_broadcast` below returns only when the data is settled, and nothing before it
-                // unwinds. So the data, `op` and the answers outlive the tasks.
-                unsafe { data.inject(&worker.inbox, move || *lock(answer) = Some(op(index))) };
-                worker.call_for_broadcast();
-            }
-            me.wait_for_broadcast(|| data.is_settled());
-            data.rethrow();
+        self.registry.broadcast(op)
+    }
+
+    /// Runs `op` once on each of the pool's own threads, with the thread's index, and does not wait for it.
+    ///
+    /// The threads run `op` as in [`broadcast`](Self::broadcast). Dropping the pool waits until all have run it. A
+    /// panic of `op` goes to the [panic handler](crate::Builder::on_panic).
+    ///
+    /// ```
+    /// use std::sync::mpsc;
+    ///
+    /// # let pool = anabranch::Pool::builder().threads(3).build().unwrap();
+    /// let (sender, receiver) = mpsc::channel();
+    /// pool.spawn_broadcast(move |index| sender.send(index).unwrap());
+    /// let mut indices: Vec<_> = receiver.into_iter().collect();
+    /// indices.sort();
+    /// assert_eq!(indices, [0, 1, 2]);
+    /// ```
+    pub fn spawn_broadcast(&self, op: impl Fn(usize) + Send + Sync + 'static) {
+        self.registry.spawn_broadcast(op);
+    }
+}
+
+/// Runs `op` once on each of the own threads of the pool that the caller is in, or else of the default pool, and
+/// returns the results in the order of the threads. See [`Pool::broadcast`].
+///
+/// # Panics
+/// Panics with the first panic of an `op`, once all have ended. Outside of any pool, also panics when the default pool
+/// cannot be made.
+///
+/// ```
+/// let indices: Vec<_> = (0..anabranch::current_num_threads()).collect();
+/// assert_eq!(anabranch::broadcast(|index| index), indices);
+/// ```
+#[track_caller]
+pub fn broadcast<R: Send>(op: impl Fn(usize) -> R + Sync) -> Vec<R> {
+    match Worker::current().registry() {
+        Some(registry) => registry.broadcast(op),
+        None => Pool::default_pool().broadcast(op),
+    }
+}
+
+/// Runs `op` once on each of the own threads of the pool that the caller is in, or else of the default pool, and does
+/// not wait for it. See [`Pool::spawn_broadcast`].
+///
+/// # Panics
+/// Outside of any pool, when the default pool cannot be made.
+///
+/// ```
+/// use std::sync::mpsc;
+///
+/// let (sender, receiver) = mpsc::channel();
+/// anabranch::spawn_broadcast(move |index| sender.send(index).unwrap());
+/// assert_eq!(receiver.into_iter().count(), anabranch::current_num_threads());
+/// ```
+#[track_caller]
+pub fn spawn_broadcast(op: impl Fn(usize) + Send + Sync + 'static) {
+    match Worker::current().registry() {
+        Some(registry) => registry.spawn_broadcast(op),
+        None => Pool::default_pool().spawn_broadcast(op),
+    }
+}
+
+impl<'scope> Scope<'scope, '_> {
+    /// Runs `op` once on each of the own threads of the scope's pool, with the thread's index. All have run it when the
+    /// scope ends.
+    ///
+    /// The threads run `op` as in [`Pool::broadcast`]. A panic of `op` is one of the scope's tasks'.
+    ///
+    /// ```
+    /// use std::sync::atomic::{AtomicUsize, Ordering};
+    ///
+    /// # let pool = anabranch::Pool::builder().threads(3).build().unwrap();
+    /// let sum = AtomicUsize::new(0);
+    /// pool.install(|| {
+    ///     anabranch::scope(|s| s.spawn_broadcast(|index| _ = sum.fetch_add(index, Ordering::Relaxed)));
+    /// });
+    /// assert_eq!(sum.into_inner(), 3);
+    /// ```
+    pub fn spawn_broadcast(&'scope self, op: impl Fn(usize) + Send + Sync + 'scope) {
+        let data = self.data();
+        let (op, lineage) = (Arc::new(op), Arc::new(data.lineage_of_broadcast()));
+        data.registry().hand_out(|worker| {
+            let (op, index) = (Arc::clone(&op), worker.index);
+            // SAFETY: `scope` waits until the data is settled before it returns, also when it panics. `'scope` ends
+            // only then.
+            unsafe { data.inject(&worker.inbox, Some(Arc::clone(&lineage)), move || op(index)) };
         });
+    }
+}
+
+impl Registry {
+    /// Returns the workers that take part in a broadcast; none on a system without threads.
+    fn broadcast_workers(&self) -> impl Iterator<Item = &Worker> {
+        let threads = if thread::CAN_START { self.threads() } else { 0 };
+        (0..threads).map(|index| self.worker(index))
+    }
+
+    /// Puts a part into the inbox of each worker, by `push`, and wakes the worker.
+    fn hand_out<'a>(&'a self, mut push: impl FnMut(&'a Worker)) {
+        for worker in self.broadcast_workers() {
+            push(worker);
+            worker.call_for_broadcast();
+        }
+    }
+
+    fn broadcast<R: Send>(&self, op: impl Fn(usize) -> R + Sync) -> Vec<R> {
+        let answers: Vec<Mutex<Option<R>>> = self.broadcast_workers().map(|_| Mutex::new(None)).collect();
+        let run = || {
+            let data = ScopeData::of_broadcast(self);
+            let op = &op;
+            self.hand_out(|worker| {
+                let (index, answer) = (worker.index, &answers[worker.index]);
+                // SAFETY: `wait_for_parts` below returns only when the data is settled, and nothing before it unwinds.
+                // So the data, `op` and the answers outlive the tasks.
+                unsafe { data.inject(&worker.inbox, None, move || *lock(answer) = Some(op(index))) };
+            });
+            data.wait_for_parts();
+            data.rethrow();
+        };
+        // A thread of another pool stays there, since it may have to answer broadcasts of that pool.
+        if Worker::current().registry().is_some() {
+            run()
+        } else {
+            self.enter(run)
+        }
         answers
             .into_iter()
             .map(|answer| into_inner(answer).expect("a task that did not panic has left its answer"))
             .collect()
+    }
+
+    fn spawn_broadcast(&self, op: impl Fn(usize) + Send + Sync + 'static) {
+        // Deeper than the broadcast that the caller is in, which may wait for this one.
+        let depth = if Worker::current().is_of(self) { Worker::current().stack.broadcasts() } else { 0 };
+        let (op, lineage) = (Arc::new(op), Arc::new(Lineage::detached(depth + 1)));
+        self.hand_out(|worker| {
+            let (op, index) = (Arc::clone(&op), worker.index);
+            worker.inbox.push(self.detach(Arc::clone(&lineage), move || op(index)));
+        });
     }
 }

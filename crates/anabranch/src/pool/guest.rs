@@ -1,7 +1,7 @@
 //! Guests: threads from outside that enter a pool. A guest takes a worker entry, and leaves it at the end.
 
 use crate::{
-    pool::{registry::Registry, worker::Worker},
+    pool::{registry::Registry, thread_index::Away, worker::Worker},
     sys::thread::thread_local,
     wait::current_stack::Pinned,
 };
@@ -32,10 +32,11 @@ impl Registry {
             return None;
         }
         // The thread may be away for long, so it lets other threads take its forks in its own pool.
-        if current.registry().is_some() {
+        let away = current.registry().map(|_| {
             current.publish_all();
-        }
-        Some(Guest::enter(self))
+            Away::new(current)
+        });
+        Some(Guest::enter(self, away))
     }
 
     /// Takes a worker entry for a guest, if possible the last one of this thread. The caller holds it.
@@ -108,11 +109,13 @@ pub(crate) struct Guest<'a> {
     /// A fiber of another pool does not leave its stack meanwhile, because fibers of this worker entry do not run on
     /// it.
     _pinned: Pinned,
+    /// Restores the index in the pool of `outer`, after `drop`.
+    _away: Option<Away<'a>>,
 }
 
 impl<'a> Guest<'a> {
     #[inline]
-    fn enter(registry: &'a Registry) -> Self {
+    fn enter(registry: &'a Registry, away: Option<Away<'a>>) -> Self {
         let worker = registry.take_entry();
         registry.list_again(worker);
         worker.note_thread();
@@ -123,7 +126,7 @@ impl<'a> Guest<'a> {
         // SAFETY: the worker entry was vacant, and this thread holds it now. The registry, which the caller keeps
         // alive, owns the worker entry, and `drop` puts the thread back on its outer worker entry.
         let outer = unsafe { Worker::occupy(worker) };
-        Self { worker, outer, _pinned: Pinned::new() }
+        Self { worker, outer, _pinned: Pinned::new(), _away: away }
     }
 }
 
@@ -133,6 +136,7 @@ impl Drop for Guest<'_> {
         // SAFETY: this is the worker entry that the thread had before. A call further down the stack keeps the worker
         // entry alive.
         unsafe { Worker::occupy(self.outer) };
+        self.worker.end_lease();
         self.worker.status.vacate();
     }
 }

@@ -1,6 +1,6 @@
 //! The public handle of a pool.
 
-use crate::pool::{registry::Registry, stats::Stats};
+use crate::pool::{id::PoolId, registry::Registry, stats::Stats, worker::Worker};
 use std::{
     fmt,
     panic::{RefUnwindSafe, UnwindSafe},
@@ -22,9 +22,10 @@ use std::{
 /// as one of them until that returns, as a *guest*. So no work is handed over, and no thread has to wake up first. If
 /// there are more than T guests, all of them work, each on its own, and the pool's own threads release their slots.
 ///
-/// Dropping a pool ends its threads and waits for them, exit handlers included. All work is finished by then, because
-/// every way into a pool returns only when its work is done. If one of the pool's own threads drops the pool, for
-/// example in a handler, the drop makes the threads end but does not wait.
+/// Dropping a pool ends its threads and waits for them, exit handlers included. All work is finished by then: most ways
+/// into a pool return only when their work is done, fibers are cancelled, and [tasks](Self::execute) run to their end.
+/// [`shutdown_background`](Self::shutdown_background) does not wait. If one of the pool's own threads drops the pool,
+/// for example in a handler, the drop makes the threads end but does not wait.
 ///
 /// ```
 /// let pool = anabranch::Pool::builder().threads(4).build()?;
@@ -34,6 +35,8 @@ use std::{
 /// ```
 pub struct Pool {
     pub(super) registry: Arc<Registry>,
+    /// Whether the drop waits for the threads.
+    pub(super) joins_threads: bool,
 }
 
 impl Pool {
@@ -60,6 +63,33 @@ impl Pool {
         &self.registry
     }
 
+    /// The most threads that a pool can have, spares not counted.
+    pub const MAX_THREADS: usize = 4095;
+
+    /// Returns a value that no other pool of the process has.
+    ///
+    /// ```
+    /// let pools = [1, 1].map(|threads| anabranch::Pool::builder().threads(threads).build().unwrap());
+    /// assert_ne!(pools[0].id(), pools[1].id());
+    /// assert_eq!(pools[0].install(anabranch::current_pool_id), Some(pools[0].id()));
+    /// ```
+    pub fn id(&self) -> PoolId {
+        self.registry.id
+    }
+
+    /// Returns the index of the calling thread among those that work in this pool, or `None` if it is not in this pool.
+    /// See [`current_thread_index`](crate::current_thread_index).
+    ///
+    /// ```
+    /// # let [pool, other] = [2, 2].map(|n| anabranch::Pool::builder().threads(n).build().unwrap());
+    /// assert!(pool.install(|| pool.current_thread_index()).is_some());
+    /// assert_eq!(pool.install(|| other.current_thread_index()), None);
+    /// ```
+    pub fn current_thread_index(&self) -> Option<usize> {
+        let me = Worker::current();
+        me.is_of(&self.registry).then(|| me.thread_index(&self.registry))
+    }
+
     /// Returns the number of threads that work at a time.
     pub fn num_threads(&self) -> usize {
         self.registry.threads()
@@ -79,6 +109,25 @@ impl Pool {
     pub fn stats(&self) -> Stats {
         self.registry.stats()
     }
+
+    /// Ends the pool without waiting for it.
+    ///
+    /// As when the pool is dropped, fibers are cancelled, and all [tasks](Self::execute) run. The threads end after
+    /// these, with their exit handlers, unless the program ends before.
+    ///
+    /// ```
+    /// use std::sync::mpsc;
+    ///
+    /// let pool = anabranch::Pool::builder().threads(1).build().unwrap();
+    /// let ((wake, wakes), (sender, receiver)) = (mpsc::channel(), mpsc::channel());
+    /// pool.execute(move || sender.send(wakes.recv()).unwrap());
+    /// pool.shutdown_background();
+    /// wake.send("late").unwrap();
+    /// assert_eq!(receiver.recv(), Ok(Ok("late")));
+    /// ```
+    pub fn shutdown_background(mut self) {
+        self.joins_threads = false;
+    }
 }
 
 // Threads of a pool share atomics, and data under locks within which no user code runs. So a panic leaves that data
@@ -89,7 +138,9 @@ impl RefUnwindSafe for Pool {}
 impl Drop for Pool {
     fn drop(&mut self) {
         self.registry.close();
-        self.registry.pool_threads.join_all();
+        if self.joins_threads {
+            self.registry.pool_threads.join_all();
+        }
     }
 }
 

@@ -7,7 +7,11 @@
 #[cfg(not(loom))]
 mod broadcast;
 #[cfg(not(loom))]
+mod build_error;
+#[cfg(not(loom))]
 mod builder;
+#[cfg(not(loom))]
+mod current_thread;
 #[cfg(not(loom))]
 mod default_pool;
 #[cfg(not(loom))]
@@ -19,11 +23,16 @@ pub(crate) mod hazard;
 #[cfg(not(loom))]
 mod heartbeat;
 #[cfg(not(loom))]
+pub(crate) mod id;
+pub(crate) mod indices;
+#[cfg(not(loom))]
 pub(crate) mod join_wait;
 #[cfg(not(loom))]
 mod main_loop;
 #[cfg(not(loom))]
 pub(crate) mod panic_handler;
+#[cfg(not(loom))]
+mod pending;
 #[cfg(not(loom))]
 pub(crate) mod registry;
 pub(crate) mod sleep;
@@ -37,6 +46,10 @@ mod steal_backoff;
 #[cfg(not(loom))]
 pub(crate) mod sysmon;
 #[cfg(not(loom))]
+mod thread_builder;
+#[cfg(not(loom))]
+mod thread_index;
+#[cfg(not(loom))]
 mod thread_main;
 #[cfg(not(loom))]
 pub(crate) mod threads;
@@ -47,9 +60,15 @@ pub(crate) mod worker_list;
 
 #[cfg(not(loom))]
 pub use self::{
-    builder::{BuildError, Builder},
-    default_pool::current_num_threads,
+    broadcast::{broadcast, spawn_broadcast},
+    build_error::BuildError,
+    builder::Builder,
+    default_pool::{current_num_threads, current_pool_id, in_pool},
     handle::Pool,
     hazard::{Hazard, HazardKind},
+    id::PoolId,
+    pending::{has_pending, run_pending, run_pending_local},
     stats::{Stats, WorkerStats},
+    thread_builder::ThreadBuilder,
+    thread_index::current_thread_index,
 };

@@ -2,7 +2,10 @@
 
 use crate::{
     fiber::{limits::Limits, shutdown::Closing, task::Job},
+    fork::task::{Task, Tasks},
     pool::{
+        id::PoolId,
+        indices::Indices,
         sleep::Sleep,
         stats::{Counter, Stats, WorkerStats},
         threads::{ThreadConfig, Threads},
@@ -24,6 +27,7 @@ use std::{
 
 /// See the [module](self).
 pub(crate) struct Registry {
+    pub(crate) id: PoolId,
     /// Each thread of the pool has a reference.
     this: Weak<Self>,
     pub(super) entries: WorkerList<Worker>,
@@ -46,6 +50,12 @@ pub(crate) struct Registry {
     /// Wakes the workers when the program moves the clock.
     _woken_by_the_clock: Subscription,
     pub(crate) limits: Limits,
+    /// The indices of the threads that work.
+    pub(crate) indices: Indices,
+    /// Tasks from outside of the pool.
+    pub(crate) injected: Tasks,
+    /// The number of detached tasks that have not ended.
+    detached: AtomicUsize,
     /// Where the next fiber from outside goes.
     next_worker: AtomicUsize,
     /// The worker entry of the last heartbeat worker: a hint.
@@ -60,6 +70,7 @@ impl Registry {
                 entries.add(|index| Worker::new(registry.as_ptr(), threads, index, true, fence));
             }
             Self {
+                id: PoolId::new(),
                 this: registry.clone(),
                 entries,
                 adding: Mutex::new(()),
@@ -81,6 +92,9 @@ impl Registry {
                 })),
                 clock,
                 limits,
+                indices: Indices::new(threads),
+                injected: Tasks::new(),
+                detached: AtomicUsize::new(0),
                 next_worker: AtomicUsize::new(0),
                 heartbeat: AtomicUsize::new(0),
             }
@@ -101,6 +115,7 @@ impl Registry {
     pub(crate) fn make_do_with(&self, running: usize, error: io::Error) {
         let wanted = self.threads();
         self.threads.store(running.max(1), Ordering::Relaxed);
+        self.indices.limit(running.max(1));
         self.pool_threads.make_do_with(running..wanted, error);
     }
 
@@ -143,8 +158,8 @@ impl Registry {
         self.wake_all();
     }
 
-    /// The last fiber has ended: if the pool closes, the workers can.
-    pub(crate) fn note_last_fiber(&self) {
+    /// The last fiber or the last detached task has ended: if the pool closes, the workers can.
+    pub(crate) fn note_last(&self) {
         if self.is_closing() {
             self.wake_all();
         }
@@ -190,10 +205,41 @@ impl Registry {
         }
     }
 
-    /// Returns whether a worker of a pool that closes may end: no fiber is left anywhere, and there are none to be
-    /// started. The fibers of other workers may still need a thread that takes what they fork, or their slot.
+    /// Enqueues a task: in the caller's own queue if it is in this pool, or else in that of the pool.
+    pub(crate) fn submit(&self, task: Task) {
+        let here = Worker::current();
+        if here.is_of(self) {
+            here.tasks.push(task);
+            self.wake_heartbeat_for_work();
+        } else {
+            self.injected.push(task);
+            self.announce_work();
+        }
+    }
+
+    /// Counts a detached task that is about to be enqueued.
+    pub(crate) fn add_detached(&self) {
+        self.detached.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Records the end of a detached task.
+    ///
+    /// Either this thread sees that the pool closes, or the workers that the closing thread wakes see the count: both
+    /// sides have a fence in between.
+    pub(crate) fn end_detached(&self) {
+        if self.detached.fetch_sub(1, Ordering::Relaxed) == 1 {
+            self.fence.frequent();
+            self.note_last();
+        }
+    }
+
+    /// Returns whether a worker of a pool that closes may end: no fiber and no detached task is left anywhere, and
+    /// there are no fibers to be started. The fibers and tasks of other workers may still need a thread that takes what
+    /// they fork, or their slot.
     pub(crate) fn is_wound_up(&self) -> bool {
-        self.limits.is_empty() && self.workers().all(|worker| worker.fibers.jobs.is_empty())
+        self.limits.is_empty()
+            && self.detached.load(Ordering::Relaxed) == 0
+            && self.workers().all(|worker| worker.fibers.jobs.is_empty())
     }
 
     pub(crate) fn is_closing(&self) -> bool {

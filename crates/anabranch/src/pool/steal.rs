@@ -3,7 +3,10 @@
 
 use crate::{
     fiber::{steal_policy::StealPolicy, task::Job},
-    fork::{frame::Lineage, shelf::Theft},
+    fork::{
+        frame::Lineage,
+        shelf::{Claim, Theft},
+    },
     pool::{
         registry::Registry,
         worker::{Work, Worker},
@@ -39,6 +42,11 @@ impl Worker {
         Some(work)
     }
 
+    /// Takes the oldest published fork of this worker itself.
+    pub(crate) fn take_own_fork(&self) -> Option<Claim> {
+        self.stack.shelf.take(self.theft())
+    }
+
     /// Takes a published fork at `from` or above for `thief`, if it descends from `ancestor`.
     pub(crate) fn steal_descendant(&self, from: usize, ancestor: *const Lineage, thief: &Worker) -> Option<Work> {
         self.stack.shelf.take_descendant(from, ancestor, thief.theft()).map(Work::Frame)
@@ -68,7 +76,14 @@ impl Registry {
                 return Some(work);
             }
         }
-        None
+        self.take_injected(me)
+    }
+
+    /// Takes the oldest of the tasks from outside of the pool.
+    pub(crate) fn take_injected(&self, me: &Worker) -> Option<Work> {
+        let task = self.injected.take_oldest()?;
+        me.counters.stolen.add(1);
+        Some(Work::Task(task))
     }
 
     /// Takes work from elsewhere now and then, for a worker that has fibers to resume or to begin. Without this such a
@@ -86,7 +101,8 @@ impl Registry {
             if self.sleep.has_heartbeat() && self.has_free_slot() {
                 return None;
             }
-            me.tasks.take_oldest().map(Work::Task).or_else(|| others().find_map(|worker| worker.steal_piece(me)))
+            let own = me.tasks.take_oldest().map(Work::Task);
+            own.or_else(|| others().find_map(|worker| worker.steal_piece(me))).or_else(|| self.take_injected(me))
         };
         // Takes turns, so that neither kind waits until the other has run out.
         if turn.is_multiple_of(2) { job().or_else(piece) } else { piece().or_else(job) }
@@ -101,12 +117,12 @@ impl Registry {
 
     /// Returns whether there is work that can be taken without a request.
     pub(crate) fn has_published_work(&self) -> bool {
-        self.workers().any(Worker::has_work)
+        self.workers().any(Worker::has_work) || !self.injected.is_empty()
     }
 
-    /// Searches as the heartbeat worker, and returns whether there is work. Requests work of the workers that were busy
-    /// since its last look, and raids those that do not serve the request because they are in a long piece that does
-    /// not fork.
+    /// Searches as the heartbeat worker, or for [`run_pending`](crate::run_pending), and returns whether there is work.
+    /// Requests work of the workers that were busy since its last look, and raids those that do not serve the request
+    /// because they are in a long piece that does not fork.
     ///
     /// A root that has begun since the last look is left alone: most roots are over before a thread can be of help. So
     /// work that takes less than one interval is never disturbed.
@@ -140,7 +156,7 @@ impl Registry {
                 |offer| worker.fibers.jobs.inject(Job::offer(offer)),
             );
             if published > 0 {
-                worker.counters.raided.add(published as u64);
+                worker.counters.raided.add_shared(published as u64);
                 has_published = true;
             }
         }
@@ -170,6 +186,7 @@ impl Registry {
         me.tasks
             .take_descendant(awaited)
             .or_else(|| self.workers().find_map(|worker| worker.tasks.take_descendant(awaited)))
+            .or_else(|| self.injected.take_descendant(awaited))
             .map(Work::Task)
     }
 }

@@ -115,13 +115,15 @@ pub(crate) struct Worker {
     registry: *const Registry,
     /// The binary logarithm of the number of the pool's threads, rounded up. Here since each loop reads it.
     pub(crate) threads_log2: u32,
+    /// The index of the thread that it has taken; see `pool::thread_index`.
+    pub(super) lease: Cell<Option<usize>>,
     /// Where the last search found something: the next begins there.
     pub(crate) last_victim: Cell<usize>,
 }
 
-// SAFETY: only the thread that holds the worker entry accesses `last_victim`, `answering`, the worker's own part of
-// `fibers`, and the phase in `counters`. A worker entry changes its holder by its status, which orders these accesses.
-// `registry` owns the worker, and lives longer.
+// SAFETY: only the thread that holds the worker entry accesses `last_victim`, `answering`, `lease`, the worker's own
+// part of `fibers`, and the phase in `counters`. A worker entry changes its holder by its status, which orders these
+// accesses. `registry` owns the worker, and lives longer.
 unsafe impl Send for Worker {}
 // SAFETY: only the thread that holds the worker entry accesses the fields that are not made for sharing. `registry`
 // owns the worker, and lives longer.
@@ -148,6 +150,7 @@ static NOBODY: Worker = Worker {
     called: AtomicBool::new(false),
     registry: ptr::null(),
     threads_log2: 0,
+    lease: Cell::new(None),
     last_victim: Cell::new(0),
 };
 
@@ -217,6 +220,7 @@ impl Worker {
             called: AtomicBool::new(false),
             registry,
             threads_log2: threads.next_power_of_two().trailing_zeros(),
+            lease: Cell::new(None),
             last_victim: Cell::new(0),
         }
     }
@@ -243,6 +247,11 @@ impl Worker {
     pub(crate) fn registry(&self) -> Option<&Registry> {
         // SAFETY: the registry owns its workers, so it is alive; the pointer of the worker entry outside is null.
         unsafe { self.registry.as_ref() }
+    }
+
+    /// Returns the lineage of what this thread runs now; null for a root, and outside of every pool.
+    pub(crate) fn lineage(&self) -> *const Lineage {
+        if self.registry.is_null() { ptr::null() } else { self.stack.lineage() }
     }
 
     #[inline]
@@ -305,7 +314,12 @@ impl Worker {
     #[cold]
     #[inline(never)]
     pub(crate) fn serve(&self) {
-        self.publish(1);
+        self.publish_one();
+    }
+
+    /// Publishes the oldest private fork of this thread. Returns whether there was one.
+    pub(crate) fn publish_one(&self) -> bool {
+        self.publish(1) > 0
     }
 
     /// Publishes all open forks of this thread. Returns whether there were private ones.
@@ -346,7 +360,7 @@ impl Worker {
         };
         let Some(task) = task else { return false };
         self.answering.set(answering + 1);
-        self.run(Work::Task(task));
+        self.with_own_index(|| self.run(Work::Task(task)));
         self.answering.set(answering);
         true
     }
@@ -361,7 +375,9 @@ impl Worker {
         };
         // What it runs on top of waits, and the record is in a list of this thread.
         let _pinned = Pinned::new();
-        let record = Running::new(lineage);
+        // SAFETY: this thread has taken the work and has not run it, so its lineage is alive.
+        let lineage = unsafe { Lineage::on_top(lineage, self.stack.broadcasts()) };
+        let record = Running::new(&lineage);
         self.stack.begin(&record);
         let abort = AbortOnUnwind;
         // Work that was worth stealing is worth sharing: its first fork is published.

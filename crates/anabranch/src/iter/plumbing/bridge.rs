@@ -145,7 +145,7 @@ impl<P: Producer, C: Consumer<P::Item>> Job for Piece<'_, P, C> {
 
     /// Runs a piece on the thread that has stolen it.
     #[inline]
-    fn run(self) -> C::Result {
+    fn run(self, _: bool) -> C::Result {
         self.run_alone(true)
     }
 }
@@ -161,8 +161,8 @@ impl<P: Producer, C: Consumer<P::Item>> Job for Rest<'_, P, C> {
     const STAYS_IN_REGISTERS: bool = true;
 
     #[inline]
-    fn run(self) -> C::Result {
-        Job::run(self.0)
+    fn run(self, is_migrated: bool) -> C::Result {
+        Job::run(self.0, is_migrated)
     }
 }
 

@@ -43,7 +43,7 @@ where
             Progress::Folding(folder) if consumer.is_full(&folder, right.at) => Progress::Folding(folder),
             Progress::Folding(folder) if !C::IS_DETERMINISTIC => right.iter.drive(consumer, folder, right.at),
             // `right` gets a folder of its own, as if a thread had taken it.
-            left => Progress::Complete(consumer.combine(left.finish(consumer), right.run())),
+            left => Progress::Complete(consumer.combine(left.finish(consumer), right.run(false))),
         },
         |left, right| Progress::Complete(consumer.combine(left.finish(consumer), right)),
         Never,
@@ -64,7 +64,7 @@ where
     R: Drive<Item = L::Item>,
     C: Consumer<L::Item>,
 {
-    Pool::default().install(|| drive_pair(left, right.iter, right.consumer, folder, (at, right.at)))
+    Pool::default_pool().install(|| drive_pair(left, right.iter, right.consumer, folder, (at, right.at)))
 }
 
 /// The right one of a pair.
@@ -77,7 +77,7 @@ struct Right<'a, I: Drive, C: Consumer<I::Item>> {
 impl<I: Drive, C: Consumer<I::Item>> Job for Right<'_, I, C> {
     type Output = C::Result;
 
-    fn run(self) -> C::Result {
+    fn run(self, _: bool) -> C::Result {
         self.iter.drive(self.consumer, self.consumer.folder(self.at), self.at).finish(self.consumer)
     }
 }

@@ -1,7 +1,7 @@
 //! `Pool::broadcast`: runs once on each thread of the pool, from every kind of caller.
 
 use crate::common::{self, LONG, Tally, in_pools, join_stolen, pool, sum_to, wait_until, watchdog};
-use anabranch::{join, scope};
+use anabranch::{Pool, join, scope};
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{
@@ -267,5 +267,24 @@ fn panic_propagates_after_all_threads_answered() {
         assert_eq!(calls.into_inner(), pool.num_threads());
         tally.assert_all_dropped();
         assert_eq!(pool.broadcast(|index| index), (0..pool.num_threads()).collect::<Vec<_>>());
+    });
+}
+
+/// A worker answers some unrelated broadcasts on top of a part that another worker waits for, and these broadcast in
+/// turn. So a worker with many answers must not refuse the parts of those.
+#[test]
+fn trees_of_broadcasts_end() {
+    fn nest(pool: &Pool, depth: u32) -> usize {
+        if depth == 0 { 1 } else { pool.broadcast(|_| nest(pool, depth - 1)).into_iter().sum() }
+    }
+    watchdog(LONG, || {
+        for _ in 0..10 {
+            let pool = pool(2);
+            thread::scope(|threads| {
+                for _ in 0..8 {
+                    threads.spawn(|| assert_eq!(nest(&pool, 6), 64));
+                }
+            });
+        }
     });
 }

@@ -3,6 +3,8 @@
 mod blocked_workers;
 mod blocking;
 mod broadcast;
+mod call;
+mod current_thread;
 mod handlers;
 mod hazards;
 mod hostile_system;
@@ -12,5 +14,9 @@ mod lifecycle;
 mod pinning;
 #[cfg(target_os = "linux")]
 mod seccomp;
+mod shutdown;
 mod spares;
+mod spawn_broadcast;
+mod spawn_handler;
 mod stats;
+mod thread_index;

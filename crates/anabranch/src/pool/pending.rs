@@ -1,0 +1,129 @@
+//! Pending work, which a thread runs when it asks for it. The thread may wait for that work in a loop, and may be the
+//! only one of its pool.
+
+use crate::{
+    fork::frame::Frame,
+    pool::{
+        registry::Registry,
+        worker::{Work, Worker},
+    },
+    sys::unwind,
+};
+
+impl Worker {
+    /// Returns whether this thread has parts of broadcasts, tasks, or forks of compute code that no thread has taken.
+    fn has_pending(&self) -> bool {
+        if !self.inbox.is_empty() || !self.tasks.is_empty() || self.stack.shelf.has_available() {
+            return true;
+        }
+        let mut frame = self.stack.newest();
+        // SAFETY: this thread owns the list, so its frames stay linked during the call. Published frames come last.
+        unsafe {
+            while !frame.is_null() && !Frame::is_published(frame) {
+                if !Frame::may_wait(frame) {
+                    return true;
+                }
+                frame = Frame::previous(frame);
+            }
+        }
+        false
+    }
+
+    /// Runs a part of a broadcast, the newest task, or the oldest fork of this thread. Returns whether there was one.
+    fn run_own(&self) -> bool {
+        if self.answer_broadcast() {
+            return true;
+        }
+        if let Some(task) = self.tasks.take_newest() {
+            self.run(Work::Task(task));
+            return true;
+        }
+        loop {
+            if let Some(claim) = self.take_own_fork() {
+                self.run(Work::Frame(claim));
+                return true;
+            }
+            // A fork that may wait is published elsewhere.
+            if !self.publish_one() {
+                return false;
+            }
+        }
+    }
+
+    /// Runs a piece of another thread, or from outside of the pool. Returns whether there was one.
+    fn run_other(&self, registry: &Registry) -> bool {
+        let find = || {
+            let mut others = registry.workers();
+            others.find_map(|worker| worker.steal_piece(self)).or_else(|| registry.take_injected(self))
+        };
+        let work = find().or_else(|| if registry.sees_work() { find() } else { None });
+        work.map(|work| self.run(work)).is_some()
+    }
+}
+
+/// Runs one piece of pending work: of this thread, or else of another thread of its pool. Returns `None` outside of any
+/// pool, and `Some(false)` if there is none.
+///
+/// A thread that waits for other work of the pool in a loop calls this, so that the loop also ends if no other thread
+/// runs that work. The piece may be any, so the caller must not hold a lock that it may take. Prefer a
+/// [`scope`](crate::scope), which only runs what it waits for.
+///
+/// The pieces are forks, tasks, and parts of broadcasts, but not fibers. A thread that unwinds runs none. If there is
+/// none the thread yields to others.
+///
+/// ```
+/// use std::sync::{Arc, atomic::{AtomicBool, Ordering}};
+///
+/// let pool = anabranch::Pool::builder().threads(1).build().unwrap();
+/// pool.install(|| {
+///     let is_done = Arc::new(AtomicBool::new(false));
+///     let signal = Arc::clone(&is_done);
+///     anabranch::execute(move || signal.store(true, Ordering::Release));
+///     while !is_done.load(Ordering::Acquire) {
+///         anabranch::run_pending();
+///     }
+/// });
+/// assert_eq!(anabranch::run_pending(), None);
+/// ```
+pub fn run_pending() -> Option<bool> {
+    let me = Worker::current();
+    let registry = me.registry()?;
+    if !unwind::panicking() && (me.run_own() || me.run_other(registry)) {
+        return Some(true);
+    }
+    me.yield_slot();
+    Some(false)
+}
+
+/// Runs one piece of pending work of this thread: a part of a broadcast, the task that was spawned here last, or the
+/// oldest fork. Returns `None` outside of any pool, and `Some(false)` if there is none.
+///
+/// Like [`run_pending`], but never takes work of another thread.
+///
+/// ```
+/// let pool = anabranch::Pool::builder().threads(1).build().unwrap();
+/// let (ran, _) = pool.install(|| anabranch::join(anabranch::run_pending_local, || ()));
+/// assert!(ran.is_some());
+/// assert_eq!(anabranch::run_pending_local(), None);
+/// ```
+pub fn run_pending_local() -> Option<bool> {
+    let me = Worker::current();
+    me.registry()?;
+    Some(!unwind::panicking() && me.run_own())
+}
+
+/// Returns whether this thread has pending work, which [`run_pending_local`] would run. Returns `None` outside of any
+/// pool.
+///
+/// Other threads may take the work at any time, so this is a hint: for example, to do a piece at once instead of
+/// spawning it while there are others that no thread has taken.
+///
+/// ```
+/// let pool = anabranch::Pool::builder().threads(1).build().unwrap();
+/// assert_eq!(pool.install(anabranch::has_pending), Some(false));
+/// assert_eq!(anabranch::has_pending(), None);
+/// ```
+pub fn has_pending() -> Option<bool> {
+    let me = Worker::current();
+    me.registry().map(|_| me.has_pending())
+}
