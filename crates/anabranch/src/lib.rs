@@ -160,8 +160,8 @@ pub use crate::{
         scope::{Scope, scope},
     },
     pool::{
-        BuildError, Builder, Hazard, HazardKind, Pool, Stats, WorkerStats, broadcast, current_num_threads, has_pending,
-        in_pool, run_pending, run_pending_local, spawn_broadcast,
+        BuildError, Builder, Hazard, HazardKind, Pool, Stats, WorkerStats, broadcast, current_num_threads,
+        current_thread_index, has_pending, in_pool, run_pending, run_pending_local, spawn_broadcast,
     },
     wait::{Cancelled, TimedOut, WaitError},
 };

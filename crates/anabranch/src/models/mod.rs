@@ -17,6 +17,7 @@ mod channel_versioned_select;
 mod fork_stack;
 mod future;
 mod inbox;
+mod indices;
 mod latch;
 mod local_wait;
 mod offer;

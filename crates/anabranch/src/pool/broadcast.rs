@@ -129,13 +129,12 @@ impl<'scope> Scope<'scope, '_> {
     pub fn spawn_broadcast(&'scope self, op: impl Fn(usize) + Send + Sync + 'scope) {
         let data = self.data();
         let (op, lineage) = (Arc::new(op), Arc::new(data.lineage_of_broadcast()));
-        for worker in data.registry().broadcast_workers() {
+        data.registry().hand_out(|worker| {
             let (op, index) = (Arc::clone(&op), worker.index);
             // SAFETY: `scope` waits until the data is settled before it returns, also when it panics. `'scope` ends
             // only then.
             unsafe { data.inject(&worker.inbox, Some(Arc::clone(&lineage)), move || op(index)) };
-            worker.call_for_broadcast();
-        }
+        });
     }
 }
 
@@ -146,17 +145,25 @@ impl Registry {
         (0..threads).map(|index| self.worker(index))
     }
 
+    /// Puts a part into the inbox of each worker, by `push`, and wakes the worker.
+    fn hand_out<'a>(&'a self, mut push: impl FnMut(&'a Worker)) {
+        for worker in self.broadcast_workers() {
+            push(worker);
+            worker.call_for_broadcast();
+        }
+    }
+
     fn broadcast<R: Send>(&self, op: impl Fn(usize) -> R + Sync) -> Vec<R> {
         let answers: Vec<Mutex<Option<R>>> = self.broadcast_workers().map(|_| Mutex::new(None)).collect();
         self.enter(|| {
             let data = ScopeData::of_broadcast(self);
-            let (op, answers) = (&op, &answers[..]);
-            for (worker, answer) in self.broadcast_workers().zip(answers) {
+            let op = &op;
+            self.hand_out(|worker| {
+                let (index, answer) = (worker.index, &answers[worker.index]);
                 // SAFETY: `wait_for_broadcast` below returns only when the data is settled, and nothing before it
                 // unwinds. So the data, `op` and the answers outlive the tasks.
-                unsafe { data.inject(&worker.inbox, None, move || *lock(answer) = Some(op(worker.index))) };
-                worker.call_for_broadcast();
-            }
+                unsafe { data.inject(&worker.inbox, None, move || *lock(answer) = Some(op(index))) };
+            });
             Worker::current().wait_for_broadcast(|| data.is_settled());
             data.rethrow();
         });
@@ -170,10 +177,9 @@ impl Registry {
         // Deeper than the broadcast that the caller is in, which may wait for this one.
         let depth = if Worker::current().is_of(self) { Worker::current().stack.broadcasts() } else { 0 };
         let (op, lineage) = (Arc::new(op), Arc::new(Lineage::detached(depth + 1)));
-        for worker in self.broadcast_workers() {
+        self.hand_out(|worker| {
             let (op, index) = (Arc::clone(&op), worker.index);
             worker.inbox.push(self.detach(Arc::clone(&lineage), move || op(index)));
-            worker.call_for_broadcast();
-        }
+        });
     }
 }

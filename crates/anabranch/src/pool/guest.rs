@@ -1,7 +1,7 @@
 //! Guests: threads from outside that enter a pool. A guest takes a worker entry, and leaves it at the end.
 
 use crate::{
-    pool::{registry::Registry, worker::Worker},
+    pool::{registry::Registry, thread_index::Away, worker::Worker},
     sys::thread::thread_local,
     wait::current_stack::Pinned,
 };
@@ -25,9 +25,10 @@ impl Registry {
             return root();
         }
         // The thread may be away for long, so it lets other threads take its forks in its own pool.
-        if current.registry().is_some() {
+        let _away = current.registry().map(|_| {
             current.publish_all();
-        }
+            Away::new(current)
+        });
         let _guest = Guest::enter(self);
         root()
     }
@@ -127,6 +128,7 @@ impl Drop for Guest<'_> {
         // SAFETY: this is the worker entry that the thread had before. A call further down the stack keeps the worker
         // entry alive.
         unsafe { Worker::occupy(self.outer) };
+        self.worker.end_lease();
         self.worker.status.vacate();
     }
 }

@@ -24,8 +24,8 @@ use std::{
 ///
 /// Dropping a pool ends its threads and waits for them, exit handlers included. All work is finished by then: most ways
 /// into a pool return only when their work is done, fibers are cancelled, and [tasks](Self::execute) run to their end.
-/// [`shutdown_background`](Self::shutdown_background) does not wait. If one of the pool's own threads drops the pool, for
-/// example in a handler, the drop makes the threads end but does not wait.
+/// [`shutdown_background`](Self::shutdown_background) does not wait. If one of the pool's own threads drops the pool,
+/// for example in a handler, the drop makes the threads end but does not wait.
 ///
 /// ```
 /// let pool = anabranch::Pool::builder().threads(4).build()?;

@@ -76,7 +76,7 @@ impl Worker {
     #[cold]
     #[inline(never)]
     pub(crate) unsafe fn finish(&self, frame: *const Frame) -> Outcome {
-        let mut spin_wait = SpinWait::default();
+        let (mut spin_wait, index) = (SpinWait::default(), self.lease.get());
         // SAFETY: the caller owns the frame and has just popped it. `ForkStack::finish` calls the closure only for a
         // frame on the shelf, and the frame is over only when this returns, so its lineage is alive.
         let outcome = unsafe {
@@ -92,6 +92,7 @@ impl Worker {
                 });
             })
         };
+        self.restore_lease(index);
         self.counters.reclaimed.add(u64::from(outcome == Outcome::Reclaimed));
         outcome
     }
@@ -104,19 +105,21 @@ impl Worker {
 
     /// Blocks until all workers have answered a broadcast.
     pub(crate) fn wait_for_broadcast(&self, is_over: impl Fn() -> bool) {
-        let mut is_long = false;
+        let (mut is_long, index) = (false, self.lease.get());
         while !is_over() {
             if !self.answer_broadcast() {
                 self.park(&mut is_long);
             }
         }
+        self.restore_lease(index);
     }
 
     fn wait(&self, is_over: impl Fn() -> bool, find: impl Fn() -> Option<Work>) {
-        let mut spin_wait = SpinWait::default();
+        let (mut spin_wait, index) = (SpinWait::default(), self.lease.get());
         while !is_over() {
             self.pause(&mut spin_wait, &find);
         }
+        self.restore_lease(index);
     }
 
     /// Makes one step of a wait: runs what `find` finds, or else spins, or else parks and lends the slot.
@@ -139,12 +142,13 @@ impl Worker {
         }
     }
 
-    /// Parks, and lends the slot meanwhile. May return early.
+    /// Parks, and lends the slot meanwhile. May return early. Gives the thread's index back, which the wait restores at
+    /// its end.
     ///
     /// Publishes all forks of this thread first: no thief raids a thread that waits, and what it waits for may wait for
-    /// one of these forks, or of the tasks that were spawned here, in turn. The thread that ends the wait unparks it, and the heartbeat worker finds a thread
-    /// for the work that others may have to do before.
-    fn park(&self, is_long: &mut bool) {
+    /// one of these forks, or of the tasks that were spawned here, in turn. The thread that ends the wait unparks it,
+    /// and the heartbeat worker finds a thread for the work that others may have to do before.
+    pub(super) fn park(&self, is_long: &mut bool) {
         if self.publish_all() || !self.tasks.is_empty() {
             self.announce();
         }
@@ -167,6 +171,7 @@ impl Worker {
     /// broadcasts must not use its waiter.
     pub(crate) fn park_beside(&self, parker: &Parker, most: Option<Duration>, is_long: &mut bool) {
         let bound = if *is_long { most } else { Some(most.map_or(LONG_WAIT, |most| most.min(LONG_WAIT))) };
+        let index = self.lease.get();
         let is_woken = self.while_parked_at(parker, || {
             current_stack::apart(|| self.answer_broadcast())
                 || self.lend_slot(|| match bound {
@@ -184,15 +189,19 @@ impl Worker {
             *is_long = true;
             registry.ensure_heartbeat();
         }
+        self.restore_lease(index);
     }
 
-    /// Yields to other threads, and lends the slot meanwhile: this thread may be waiting, by yielding, for work that it
-    /// has forked.
+    /// Yields to other threads, and lends the slot and the thread's index meanwhile: this thread may be waiting, by
+    /// yielding, for work that it has forked.
     pub(crate) fn yield_slot(&self) {
         self.publish_all();
+        let index = self.lease.get();
+        self.end_lease();
         self.status.wait();
         thread::yield_now();
         self.take_slot_again();
+        self.restore_lease(index);
     }
 
     /// Makes sure that another thread takes the work in this worker's queues, which the worker itself will not run.
@@ -220,6 +229,7 @@ impl Worker {
             }
         };
         enter(Phase::Parked);
+        self.end_lease();
         self.status.wait();
         let is_woken = park();
         self.take_slot_again();

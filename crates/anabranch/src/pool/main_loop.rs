@@ -31,6 +31,8 @@ impl Registry {
     /// worker that has just run out of work.
     pub(crate) fn work(&self, me: &Worker, is_spare: bool) {
         let _keeping = free_list::keep();
+        // The start handler may have taken an index.
+        me.end_lease();
         let mut found = None;
         if is_spare {
             found = self.rest(me, Idle::Heartbeat);
@@ -59,6 +61,7 @@ impl Registry {
                     Work::Fibers(job) => me.run_fibers(job),
                     work => me.run(work),
                 }
+                me.end_lease();
                 now = Instant::now();
                 backoff.note(me.counters.enter_at(Phase::Searching, now));
                 // The pool may have lent the slot while the work ran.
@@ -234,6 +237,8 @@ impl Registry {
 
     /// Parks until this worker is woken, a fiber of it is due, or `most` has passed.
     fn park_idle(&self, me: &Worker, most: Option<Duration>) {
+        // A handler or a waker may have taken an index.
+        me.end_lease();
         if !me.fibers.go_away() {
             return;
         }

@@ -18,6 +18,7 @@ pub(crate) mod handle;
 pub(crate) mod hazard;
 #[cfg(not(loom))]
 mod heartbeat;
+pub(crate) mod indices;
 #[cfg(not(loom))]
 pub(crate) mod join_wait;
 #[cfg(not(loom))]
@@ -39,6 +40,8 @@ mod steal_backoff;
 #[cfg(not(loom))]
 pub(crate) mod sysmon;
 #[cfg(not(loom))]
+mod thread_index;
+#[cfg(not(loom))]
 mod thread_main;
 #[cfg(not(loom))]
 pub(crate) mod threads;
@@ -56,4 +59,5 @@ pub use self::{
     hazard::{Hazard, HazardKind},
     pending::{has_pending, run_pending, run_pending_local},
     stats::{Stats, WorkerStats},
+    thread_index::current_thread_index,
 };

@@ -4,6 +4,7 @@ use crate::{
     fiber::{limits::Limits, shutdown::Closing, task::Job},
     fork::task::{Task, Tasks},
     pool::{
+        indices::Indices,
         sleep::Sleep,
         stats::{Counter, Stats, WorkerStats},
         threads::{ThreadConfig, Threads},
@@ -47,6 +48,8 @@ pub(crate) struct Registry {
     /// Wakes the workers when the program moves the clock.
     _woken_by_the_clock: Subscription,
     pub(crate) limits: Limits,
+    /// The indices of the threads that work.
+    pub(crate) indices: Indices,
     /// Tasks from outside of the pool.
     pub(crate) injected: Tasks,
     /// The number of detached tasks that have not ended.
@@ -86,6 +89,7 @@ impl Registry {
                 })),
                 clock,
                 limits,
+                indices: Indices::new(threads),
                 injected: Tasks::new(),
                 detached: AtomicUsize::new(0),
                 next_worker: AtomicUsize::new(0),
@@ -108,6 +112,7 @@ impl Registry {
     pub(crate) fn make_do_with(&self, running: usize, error: io::Error) {
         let wanted = self.threads();
         self.threads.store(running.max(1), Ordering::Relaxed);
+        self.indices.limit(running.max(1));
         self.pool_threads.make_do_with(running..wanted, error);
     }
 

@@ -113,13 +113,15 @@ pub(crate) struct Worker {
     /// Whether it was named heartbeat worker while it slept.
     called: AtomicBool,
     registry: *const Registry,
+    /// The index of the thread that it has taken; see `pool::thread_index`.
+    pub(super) lease: Cell<Option<usize>>,
     /// Where the last search found something: the next begins there.
     pub(crate) last_victim: Cell<usize>,
 }
 
-// SAFETY: only the thread that holds the worker entry accesses `last_victim`, `answering`, the worker's own part of
-// `fibers`, and the phase in `counters`. A worker entry changes its holder by its status, which orders these accesses.
-// `registry` owns the worker, and lives longer.
+// SAFETY: only the thread that holds the worker entry accesses `last_victim`, `answering`, `lease`, the worker's own
+// part of `fibers`, and the phase in `counters`. A worker entry changes its holder by its status, which orders these
+// accesses. `registry` owns the worker, and lives longer.
 unsafe impl Send for Worker {}
 // SAFETY: only the thread that holds the worker entry accesses the fields that are not made for sharing. `registry`
 // owns the worker, and lives longer.
@@ -145,6 +147,7 @@ static NOBODY: Worker = Worker {
     thread: AtomicU64::new(0),
     called: AtomicBool::new(false),
     registry: ptr::null(),
+    lease: Cell::new(None),
     last_victim: Cell::new(0),
 };
 
@@ -213,6 +216,7 @@ impl Worker {
             thread: AtomicU64::new(0),
             called: AtomicBool::new(false),
             registry,
+            lease: Cell::new(None),
             last_victim: Cell::new(0),
         }
     }
@@ -352,7 +356,7 @@ impl Worker {
         };
         let Some(task) = task else { return false };
         self.answering.set(answering + 1);
-        self.run(Work::Task(task));
+        self.with_own_index(|| self.run(Work::Task(task)));
         self.answering.set(answering);
         true
     }

@@ -17,3 +17,4 @@ mod shutdown;
 mod spares;
 mod spawn_broadcast;
 mod stats;
+mod thread_index;

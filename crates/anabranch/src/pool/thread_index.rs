@@ -1,0 +1,132 @@
+//! The index of the thread that works: unique among the threads that work in the pool, and constant during a job.
+//!
+//! A thread takes an [index](crate::pool::indices) when a job first asks for it. The index belongs to the worker entry
+//! until the outermost work there ends: until a worker is back in its main loop, or a guest leaves. A thread that waits
+//! or yields gives its index back, and takes the same one again before the wait returns. So a thread that waits for an
+//! index waits for one that works. The job that waits must not rely on its index meanwhile. In rayon it must not
+//! either, because a waiting thread runs other jobs under the same index.
+//!
+//! A worker runs its part of a broadcast under its own index. It gives another index, which interrupted work had, back
+//! for that time.
+
+use crate::pool::{handle::Pool, indices::Wanted, registry::Registry, worker::Worker};
+
+impl Worker {
+    fn thread_index(&self, registry: &Registry) -> usize {
+        self.lease.get().unwrap_or_else(|| {
+            let wanted = Wanted::Any(self.index % registry.threads());
+            self.take_index(registry, wanted)
+        })
+    }
+
+    /// Takes an index when it has none. A thread that waits for it lends its slot.
+    fn take_index(&self, registry: &Registry, wanted: Wanted) -> usize {
+        let mut is_long = false;
+        let index = registry.indices.take(wanted, &self.parker, || self.park(&mut is_long));
+        self.lease.set(Some(index));
+        index
+    }
+
+    /// Gives the index back, if this thread has one.
+    #[inline]
+    pub(super) fn end_lease(&self) {
+        if self.lease.get().is_some() {
+            self.end_lease_slow();
+        }
+    }
+
+    #[cold]
+    fn end_lease_slow(&self) {
+        if let (Some(index), Some(registry)) = (self.lease.take(), self.registry()) {
+            registry.indices.give_back(index);
+        }
+    }
+
+    /// Takes the index again that this thread had before a wait, if it had one. What has run during the wait may have
+    /// taken another one.
+    #[inline]
+    pub(super) fn restore_lease(&self, before: Option<usize>) {
+        if before.is_some() && before != self.lease.get() {
+            self.restore_lease_slow(before);
+        }
+    }
+
+    #[cold]
+    fn restore_lease_slow(&self, before: Option<usize>) {
+        self.end_lease();
+        if let (Some(index), Some(registry)) = (before, self.registry()) {
+            self.take_index(registry, Wanted::Exactly(index));
+        }
+    }
+
+    /// Runs a part of a broadcast under this worker's own index.
+    pub(super) fn with_own_index(&self, part: impl FnOnce()) {
+        let before = self.lease.get();
+        self.restore_lease(Some(self.index));
+        part();
+        if before.is_none() {
+            self.end_lease();
+        }
+        self.restore_lease(before);
+    }
+}
+
+/// The wait of a thread that is inside of another pool: restores its index when dropped.
+pub(super) struct Away<'a> {
+    worker: &'a Worker,
+    index: Option<usize>,
+}
+
+impl<'a> Away<'a> {
+    pub(super) fn new(worker: &'a Worker) -> Self {
+        let index = worker.lease.get();
+        worker.end_lease();
+        Self { worker, index }
+    }
+}
+
+impl Drop for Away<'_> {
+    fn drop(&mut self) {
+        self.worker.restore_lease(self.index);
+    }
+}
+
+/// Returns the index of the calling thread among those that work in its pool, or `None` outside of any pool.
+///
+/// The index is below [`current_num_threads`](crate::current_num_threads), and no other thread of the pool has it at
+/// the same time. It stays the same until the task, root or part of a broadcast that asks for it ends. So a job may use
+/// it to access a slot of its own. The pool's own thread with the number i, as [`on_start`](crate::Builder::on_start)
+/// counts, mostly has the index i, and always in a [`broadcast`](Pool::broadcast).
+///
+/// While a job waits or yields, in a [`join`](crate::join) for example, other jobs may have its index. It has the same
+/// one again when the wait returns. The index of a fiber may change when the fiber waits.
+///
+/// A pool of T threads has T indices, and guests are among the threads that need one. So the call waits while T other
+/// threads hold an index without waiting or ending their jobs, even if they are blocked in foreign calls. Only the
+/// first call of a job takes an index. It costs a read-modify-write, and the others cost a load.
+///
+/// ```
+/// let pool = anabranch::Pool::builder().threads(2).build().unwrap();
+/// let index = pool.install(anabranch::current_thread_index);
+/// assert!(index.is_some_and(|index| index < 2));
+/// assert_eq!(anabranch::current_thread_index(), None);
+/// ```
+pub fn current_thread_index() -> Option<usize> {
+    let me = Worker::current();
+    me.registry().map(|registry| me.thread_index(registry))
+}
+
+impl Pool {
+    /// Returns the index of the calling thread among those that work in this pool, or `None` if it is not in this pool.
+    /// See [`current_thread_index`].
+    ///
+    /// ```
+    /// # let [pool, other] = [2, 2].map(|n| anabranch::Pool::builder().threads(n).build().unwrap());
+    /// assert!(pool.install(|| pool.current_thread_index()).is_some());
+    /// assert_eq!(pool.install(|| other.current_thread_index()), None);
+    /// ```
+    pub fn current_thread_index(&self) -> Option<usize> {
+        let me = Worker::current();
+        me.is_of(&self.registry).then(|| me.thread_index(&self.registry))
+    }
+}
