@@ -44,6 +44,8 @@
 //! | run two pieces of work in parallel | [`join`] |
 //! | run a loop in parallel, collect, reduce, search, sort | [`prelude`], [`iter`](mod@iter) |
 //! | spawn tasks that borrow | [`scope`] |
+//! | run a computation that no caller waits for | [`execute`] |
+//! | run work on a pool's own threads | [`Pool::call`], [`Pool::broadcast`] |
 //! | wait, on this thread | [`run`] |
 //! | run two functions that may wait | [`Cx::join`], [`Cx::try_join`] |
 //! | run one function for many items, a few at a time | [`Cx::map_concurrent`] |
@@ -75,8 +77,8 @@
 //!
 //! # Guarantees
 //! - Everything that a call forks or spawns has ended when the call returns, also after a panic. A panic reaches the
-//!   caller once. No work, value or panic payload is leaked. ([`spawn`] is the exception: its fiber may run until its
-//!   pool is dropped.)
+//!   caller once. No work, value or panic payload is leaked. ([`spawn`], [`execute`] and [`spawn_broadcast`] are the
+//!   exceptions: what they start may run until its pool is dropped.)
 //! - A thread that waits in a [`join`] or a [`scope`] runs only parts of the work that it waits for, and answers
 //!   [broadcasts](Pool::broadcast). So a thread that holds a lock across them runs no unrelated work that needs the
 //!   lock.
@@ -160,8 +162,9 @@ pub use crate::{
         scope::{Scope, scope},
     },
     pool::{
-        BuildError, Builder, Hazard, HazardKind, Pool, Stats, WorkerStats, broadcast, current_num_threads,
-        current_thread_index, has_pending, in_pool, run_pending, run_pending_local, spawn_broadcast,
+        BuildError, Builder, Hazard, HazardKind, Pool, PoolId, Stats, ThreadBuilder, WorkerStats, broadcast,
+        current_num_threads, current_pool_id, current_thread_index, has_pending, in_pool, run_pending,
+        run_pending_local, spawn_broadcast,
     },
     wait::{Cancelled, TimedOut, WaitError},
 };

@@ -167,6 +167,6 @@ impl Pool {
 pub fn fibers() -> Vec<FiberInfo> {
     match Worker::current().registry() {
         Some(registry) => list(registry),
-        None => Pool::default().fibers(),
+        None => Pool::default_pool().fibers(),
     }
 }

@@ -59,7 +59,7 @@ pub struct SleepAsync {
 pub fn sleep_async(duration: Duration) -> SleepAsync {
     match Worker::current().registry() {
         Some(registry) => sleep_in(registry, duration),
-        None => Pool::default().sleep_async(duration),
+        None => Pool::default_pool().sleep_async(duration),
     }
 }
 

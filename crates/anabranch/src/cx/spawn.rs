@@ -82,7 +82,7 @@ where
 {
     match Worker::current().registry() {
         Some(registry) => spawn_task(registry, (), |cx| Ok(function(cx))),
-        None => Pool::default().spawn(function),
+        None => Pool::default_pool().spawn(function),
     }
 }
 

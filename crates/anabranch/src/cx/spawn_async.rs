@@ -27,7 +27,7 @@ where
 {
     match Worker::current().registry() {
         Some(registry) => spawn_task(registry, (), |cx| cx.block_on(future).map_err(|Cancelled| JoinError::Aborted)),
-        None => Pool::default().spawn_async(future),
+        None => Pool::default_pool().spawn_async(future),
     }
 }
 

@@ -71,7 +71,7 @@ fn run_detached(run: impl FnOnce()) {
 pub fn execute(task: impl FnOnce() + Send + 'static) {
     match Worker::current().registry() {
         Some(registry) => registry.execute(task),
-        None => Pool::default().execute(task),
+        None => Pool::default_pool().execute(task),
     }
 }
 

@@ -80,7 +80,7 @@ impl ScopeData {
         Self::with(registry, unsafe { Lineage::below(Worker::current().lineage()) })
     }
 
-    /// Creates the data of a broadcast whose parent is the calling thread, a member of the pool.
+    /// Creates the data of a broadcast whose parent is the calling thread, and whose parts `registry` runs.
     pub(crate) fn of_broadcast(registry: &Registry) -> Self {
         // SAFETY: the lineage is that of the work that this thread runs, which ends after this broadcast.
         Self::with(registry, unsafe { Lineage::of_broadcast(Worker::current().lineage()) })
@@ -164,6 +164,15 @@ impl ScopeData {
         self.pending.load(Ordering::Acquire) == 0
     }
 
+    /// Blocks the parent of a broadcast until all parts have ended.
+    pub(crate) fn wait_for_parts(&self) {
+        match &self.parent {
+            // SAFETY: this is the worker entry of the calling thread.
+            Parent::Member(me) => unsafe { &**me }.wait_for_broadcast(|| self.is_settled()),
+            _ => self.wait(),
+        }
+    }
+
     /// Blocks the parent until all tasks have ended.
     fn wait(&self) {
         let is_over = || self.is_settled();
@@ -240,7 +249,7 @@ pub struct Scope<'scope, 'env: 'scope> {
 pub fn scope<'env, R>(body: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> R) -> R {
     match Worker::current().registry() {
         Some(registry) => run_scope(registry, body),
-        None => Pool::default().registry().enter(|| scope(body)),
+        None => Pool::default_pool().registry().enter(|| scope(body)),
     }
 }
 

@@ -85,7 +85,7 @@ impl Pool {
 pub fn broadcast<R: Send>(op: impl Fn(usize) -> R + Sync) -> Vec<R> {
     match Worker::current().registry() {
         Some(registry) => registry.broadcast(op),
-        None => Pool::default().broadcast(op),
+        None => Pool::default_pool().broadcast(op),
     }
 }
 
@@ -106,7 +106,7 @@ pub fn broadcast<R: Send>(op: impl Fn(usize) -> R + Sync) -> Vec<R> {
 pub fn spawn_broadcast(op: impl Fn(usize) + Send + Sync + 'static) {
     match Worker::current().registry() {
         Some(registry) => registry.spawn_broadcast(op),
-        None => Pool::default().spawn_broadcast(op),
+        None => Pool::default_pool().spawn_broadcast(op),
     }
 }
 
@@ -155,18 +155,24 @@ impl Registry {
 
     fn broadcast<R: Send>(&self, op: impl Fn(usize) -> R + Sync) -> Vec<R> {
         let answers: Vec<Mutex<Option<R>>> = self.broadcast_workers().map(|_| Mutex::new(None)).collect();
-        self.enter(|| {
+        let run = || {
             let data = ScopeData::of_broadcast(self);
             let op = &op;
             self.hand_out(|worker| {
                 let (index, answer) = (worker.index, &answers[worker.index]);
-                // SAFETY: `wait_for_broadcast` below returns only when the data is settled, and nothing before it
-                // unwinds. So the data, `op` and the answers outlive the tasks.
+                // SAFETY: `wait_for_parts` below returns only when the data is settled, and nothing before it unwinds.
+                // So the data, `op` and the answers outlive the tasks.
                 unsafe { data.inject(&worker.inbox, None, move || *lock(answer) = Some(op(index))) };
             });
-            Worker::current().wait_for_broadcast(|| data.is_settled());
+            data.wait_for_parts();
             data.rethrow();
-        });
+        };
+        // A thread of another pool stays there, since it may have to answer broadcasts of that pool.
+        if Worker::current().registry().is_some() {
+            run()
+        } else {
+            self.enter(run)
+        }
         answers
             .into_iter()
             .map(|answer| into_inner(answer).expect("a task that did not panic has left its answer"))

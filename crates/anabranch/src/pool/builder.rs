@@ -7,10 +7,13 @@ use crate::{
     },
     pool::{
         Pool,
+        build_error::{BuildError, NUM_THREADS},
         hazard::Hazard,
         panic_handler::PanicHandler,
         registry::Registry,
+        thread_builder::ThreadBuilder,
         threads::{self, ThreadConfig},
+        worker::Worker,
     },
     sys::{
         asymmetric_fence::{self, Fence},
@@ -21,14 +24,8 @@ use crate::{
 };
 use std::{any::Any, fmt, io};
 
-/// The most threads that a pool can have.
-const MAX_THREADS: usize = 4095;
-
 /// The number of spare threads that a pool may have by default.
 const DEFAULT_SPARES: usize = 256;
-
-/// The environment variable that says how many threads the default pool has.
-pub(crate) const NUM_THREADS: &str = "ANABRANCH_NUM_THREADS";
 
 /// Sets up a [`Pool`]. Made by [`Pool::builder`].
 ///
@@ -45,6 +42,8 @@ pub struct Builder {
     threads: Option<usize>,
     max_spares: Option<usize>,
     without_membarrier: bool,
+    without_waiting_for_start: bool,
+    uses_current_thread: bool,
     pins: bool,
     clock: Clock,
     max_fibers: Option<usize>,
@@ -239,21 +238,86 @@ impl Builder {
         self
     }
 
+    /// Makes the thread that calls [`build`](Self::build) one of the pool's own threads, for the rest of its life. It
+    /// has the index 0, and the pool starts one thread less.
+    ///
+    /// The thread is in the pool from then on, so [`join`](crate::join) and the like use this pool. It runs other work
+    /// of the pool only when it waits in a [`join`](crate::join), a [`scope`](crate::scope) or a broadcast, as far as
+    /// it waits for that work, or by [`run_pending`](crate::run_pending). In a pool of one thread, a spare thread runs
+    /// [tasks](Pool::execute) and fibers while this one waits. Start and exit handlers do not run for it.
+    ///
+    /// The thread holds one of the pool's slots also while it does something else, and one idle thread of the pool
+    /// wakes up at intervals meanwhile. The thread stays in the pool if the pool is dropped. If the thread ends before,
+    /// the pool must not broadcast any more.
+    ///
+    /// ```
+    /// std::thread::spawn(|| {
+    ///     let pool = anabranch::Pool::builder().threads(2).use_current_thread().build().unwrap();
+    ///     assert_eq!(anabranch::current_thread_index(), Some(0));
+    ///     assert_eq!(anabranch::join(|| 1, || 2), (1, 2));
+    ///     drop(pool);
+    /// })
+    /// .join()
+    /// .unwrap();
+    /// ```
+    pub fn use_current_thread(mut self) -> Self {
+        self.uses_current_thread = true;
+        self
+    }
+
+    /// Lets [`build`](Self::build) return before the start handlers have run. So a handler may wait for the thread that
+    /// builds the pool. A panic of a handler then goes to the panic handler only, and its thread continues.
+    pub fn without_waiting_for_start(mut self) -> Self {
+        self.without_waiting_for_start = true;
+        self
+    }
+
     /// Starts the threads and waits until every start handler has returned.
     ///
     /// # Errors
     /// Fails when the number of threads is zero or above 4,095, when `ANABRANCH_NUM_THREADS` is used and is not such a
     /// number, when the system refuses a thread, or when a start handler panics. The threads that had started then end.
     pub fn build(self) -> Result<Pool, BuildError> {
-        self.start(false)
+        self.start(false, None)
+    }
+
+    /// Builds the pool like [`build`](Self::build), with threads that `spawn_handler` starts: for example in a
+    /// [`std::thread::scope`], or with attributes that std cannot set.
+    ///
+    /// `spawn_handler` is called once for each thread. It must see to it that a new thread calls
+    /// [`ThreadBuilder::run`], at any later time. Until then the pool works without that thread, but a
+    /// [`broadcast`](Pool::broadcast) waits for it. The pool has no spare threads. Neither this function nor the drop
+    /// of the pool waits for the threads. Tasks that are pending when the pool is dropped run later.
+    ///
+    /// # Errors
+    /// Returns the errors of [`build`](Self::build). Returns [`BuildError::Spawn`] with the first error of
+    /// `spawn_handler`; the threads that it has started then end.
+    ///
+    /// ```
+    /// let mut numbers = vec![1, 2, 3];
+    /// let sum = std::thread::scope(|s| {
+    ///     let pool = anabranch::Pool::builder().threads(2).build_with(|thread| {
+    ///         std::thread::Builder::new().name(thread.name().to_owned()).spawn_scoped(s, || thread.run())?;
+    ///         Ok(())
+    ///     })?;
+    ///     Ok::<i32, anabranch::BuildError>(pool.call(|| numbers.drain(..).sum()))
+    /// })?;
+    /// assert_eq!(sum, 6);
+    /// # Ok::<(), anabranch::BuildError>(())
+    /// ```
+    pub fn build_with(
+        self,
+        mut spawn_handler: impl FnMut(ThreadBuilder) -> io::Result<()>,
+    ) -> Result<Pool, BuildError> {
+        self.start(false, Some(&mut spawn_handler))
     }
 
     /// Builds the pool like [`build`](Self::build), but with fewer threads, or none, if the system refuses some.
     pub(crate) fn build_with_what_there_is(self) -> Result<Pool, BuildError> {
-        self.start(true)
+        self.start(true, None)
     }
 
-    fn start(mut self, makes_do: bool) -> Result<Pool, BuildError> {
+    fn start(mut self, makes_do: bool, mut spawn_handler: Option<SpawnHandler<'_>>) -> Result<Pool, BuildError> {
         let threads = match self.threads {
             Some(threads) => threads,
             None => default_threads(std::env::var_os(NUM_THREADS).as_deref())?,
@@ -261,15 +325,19 @@ impl Builder {
         if threads == 0 {
             return Err(BuildError::ZeroThreads);
         }
-        if threads > MAX_THREADS {
+        if threads > Pool::MAX_THREADS {
             return Err(BuildError::TooManyThreads(threads));
+        }
+        if self.uses_current_thread && Worker::current().registry().is_some() {
+            return Err(BuildError::CurrentThreadInPool);
         }
         let fence = if asymmetric_fence::is_available() && !self.without_membarrier {
             Fence::Asymmetric
         } else {
             Fence::Symmetric
         };
-        self.config.max_spares = self.max_spares.unwrap_or(DEFAULT_SPARES);
+        let is_own_spawn = spawn_handler.is_none();
+        self.config.max_spares = if is_own_spawn { self.max_spares.unwrap_or(DEFAULT_SPARES) } else { 0 };
         if self.pins {
             self.config.cores = threads::allowed_cores();
         }
@@ -279,9 +347,17 @@ impl Builder {
         let pool = Pool { registry, joins_threads: true };
         let (started, starts) = mpsc::channel();
         // On a system without threads the caller is the only one, whatever number was requested.
-        let (own, mut running) = (if thread::CAN_START { threads } else { 0 }, 0);
+        let own = if thread::CAN_START { threads } else { 0 };
+        let first = usize::from(self.uses_current_thread);
+        let mut running = first;
         while running < own {
-            match pool.registry.start_thread(pool.registry.worker(running), Some(started.clone())) {
+            let started = started.clone();
+            let start = match &mut spawn_handler {
+                // SAFETY: this is the only thread that is started for the worker entry, one of the pool's own.
+                Some(handler) => handler(unsafe { ThreadBuilder::new(&pool.registry, running, started) }),
+                None => pool.registry.start_thread(pool.registry.worker(running), Some(started)),
+            };
+            match start {
                 Ok(()) => running += 1,
                 Err(error) if makes_do => {
                     pool.registry.make_do_with(running, error);
@@ -292,14 +368,26 @@ impl Builder {
         }
         // A thread that ends without sending closes the channel.
         drop(started);
-        for _ in 0..running {
+        let awaited = if is_own_spawn && !self.without_waiting_for_start { first..running } else { 0..0 };
+        for _ in awaited {
             if !starts.recv().unwrap_or(false) {
                 return Err(BuildError::StartHandlerPanicked);
             }
         }
+        if self.uses_current_thread {
+            if own <= 1 {
+                pool.registry.pool_threads.note_no_thread();
+            }
+            // SAFETY: the loop above starts no thread for the worker entry 0, and only this call adopts one. Spares get
+            // other entries.
+            unsafe { pool.registry.adopt_current_thread() };
+        }
         Ok(pool)
     }
 }
+
+/// What starts the threads of a pool; see [`Builder::build_with`].
+type SpawnHandler<'a> = &'a mut dyn FnMut(ThreadBuilder) -> io::Result<()>;
 
 impl Pool {
     /// Returns a builder with the default settings.
@@ -322,59 +410,11 @@ impl fmt::Debug for Builder {
 /// Returns the default number of threads.
 fn default_threads(variable: Option<&std::ffi::OsStr>) -> Result<usize, BuildError> {
     match variable.filter(|value| !value.is_empty()) {
-        None => Ok(thread::cores().min(MAX_THREADS)),
+        None => Ok(thread::cores().min(Pool::MAX_THREADS)),
         Some(value) => match value.to_str().and_then(|text| text.trim().parse().ok()) {
-            Some(threads @ 1..=MAX_THREADS) => Ok(threads),
+            Some(threads @ 1..=Pool::MAX_THREADS) => Ok(threads),
             _ => Err(BuildError::BadVariable(value.to_string_lossy().into_owned())),
         },
-    }
-}
-
-/// Why a pool could not be built.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum BuildError {
-    /// The number of threads was zero.
-    ZeroThreads,
-    /// The number of threads was above 4,095.
-    TooManyThreads(usize),
-    /// `ANABRANCH_NUM_THREADS` is not a whole number from 1 to 4,095. Contains its value.
-    BadVariable(String),
-    /// The operating system refused to start a thread.
-    Spawn(io::Error),
-    /// A start handler panicked.
-    StartHandlerPanicked,
-    /// The default pool already exists.
-    DefaultExists,
-}
-
-impl fmt::Display for BuildError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::ZeroThreads => write!(f, "a pool needs at least one thread, but zero were asked for"),
-            Self::TooManyThreads(n) => write!(f, "a pool has at most {MAX_THREADS} threads, but {n} were asked for"),
-            Self::BadVariable(value) => {
-                write!(
-                    f,
-                    "{NUM_THREADS} must be a whole number from 1 to {MAX_THREADS}, not `{value}`; unset it to use all cores"
-                )
-            }
-            Self::Spawn(error) => write!(f, "the system refused to start a thread of the pool: {error}"),
-            Self::StartHandlerPanicked => write!(f, "a start handler of the pool panicked"),
-            Self::DefaultExists => write!(
-                f,
-                "the default pool exists already; call build_default before the first use of join, scope or a parallel loop"
-            ),
-        }
-    }
-}
-
-impl std::error::Error for BuildError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Spawn(error) => Some(error),
-            _ => None,
-        }
     }
 }
 

@@ -1,22 +1,30 @@
 //! The default pool, which its first use creates or the program configures.
 
 use crate::pool::{
-    builder::{BuildError, Builder},
-    handle::Pool,
-    worker::Worker,
+    build_error::BuildError, builder::Builder, handle::Pool, id::PoolId, thread_builder::ThreadBuilder, worker::Worker,
 };
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::{
+    io,
+    sync::{Mutex, OnceLock, PoisonError},
+};
 
 static DEFAULT: OnceLock<Pool> = OnceLock::new();
 
 impl Pool {
     /// Returns the default pool, and creates it on first use.
     ///
+    /// Functions such as [`join`](crate::join) and [`scope`](crate::scope) use it outside of any pool.
+    ///
     /// # Panics
     /// Panics when `ANABRANCH_NUM_THREADS` is set and is not a valid number of threads.
+    ///
+    /// ```
+    /// let default = anabranch::Pool::default_pool();
+    /// assert_eq!(default.install(anabranch::current_pool_id), Some(default.id()));
+    /// ```
     #[inline]
     #[track_caller]
-    pub(crate) fn default() -> &'static Pool {
+    pub fn default_pool() -> &'static Pool {
         match DEFAULT.get() {
             Some(pool) => pool,
             None => Self::make_default(),
@@ -51,7 +59,26 @@ impl Builder {
     /// Returns the errors of [`build`](Self::build). Returns [`BuildError::DefaultExists`] when the default pool
     /// already exists, by this function or by its first use.
     pub fn build_default(self) -> Result<(), BuildError> {
+        Self::check_default()?;
         DEFAULT.set(self.build()?).map_err(|_| BuildError::DefaultExists)
+    }
+
+    /// Fails early if the default pool exists, before the calling thread becomes a part of another pool.
+    fn check_default() -> Result<(), BuildError> {
+        if DEFAULT.get().is_some() { Err(BuildError::DefaultExists) } else { Ok(()) }
+    }
+
+    /// Builds the pool like [`build_with`](Self::build_with), and makes it the default pool.
+    ///
+    /// # Errors
+    /// Returns the errors of [`build_with`](Self::build_with). Returns [`BuildError::DefaultExists`] when the default
+    /// pool already exists.
+    pub fn build_default_with(
+        self,
+        spawn_handler: impl FnMut(ThreadBuilder) -> io::Result<()>,
+    ) -> Result<(), BuildError> {
+        Self::check_default()?;
+        DEFAULT.set(self.build_with(spawn_handler)?).map_err(|_| BuildError::DefaultExists)
     }
 }
 
@@ -69,8 +96,14 @@ impl Builder {
 pub fn current_num_threads() -> usize {
     match Worker::current().registry() {
         Some(registry) => registry.threads(),
-        None => Pool::default().num_threads(),
+        None => Pool::default_pool().num_threads(),
     }
+}
+
+/// Returns the identity of the pool that the calling thread is in, or `None` outside of any pool. See [`Pool::id`].
+#[inline]
+pub fn current_pool_id() -> Option<PoolId> {
+    Worker::current().registry().map(|registry| registry.id)
 }
 
 /// Returns whether the calling thread is in a pool: one of a pool's own threads, or inside of a call that has entered

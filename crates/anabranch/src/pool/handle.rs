@@ -1,6 +1,6 @@
 //! The public handle of a pool.
 
-use crate::pool::{registry::Registry, stats::Stats};
+use crate::pool::{id::PoolId, registry::Registry, stats::Stats};
 use std::{
     fmt,
     panic::{RefUnwindSafe, UnwindSafe},
@@ -61,6 +61,20 @@ impl Pool {
 
     pub(crate) fn registry(&self) -> &Registry {
         &self.registry
+    }
+
+    /// The most threads that a pool can have, spares not counted.
+    pub const MAX_THREADS: usize = 4095;
+
+    /// Returns a value that no other pool of the process has.
+    ///
+    /// ```
+    /// let pools = [1, 1].map(|threads| anabranch::Pool::builder().threads(threads).build().unwrap());
+    /// assert_ne!(pools[0].id(), pools[1].id());
+    /// assert_eq!(pools[0].install(anabranch::current_pool_id), Some(pools[0].id()));
+    /// ```
+    pub fn id(&self) -> PoolId {
+        self.registry.id
     }
 
     /// Returns the number of threads that work at a time.

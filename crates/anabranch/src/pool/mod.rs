@@ -7,7 +7,11 @@
 #[cfg(not(loom))]
 mod broadcast;
 #[cfg(not(loom))]
+mod build_error;
+#[cfg(not(loom))]
 mod builder;
+#[cfg(not(loom))]
+mod current_thread;
 #[cfg(not(loom))]
 mod default_pool;
 #[cfg(not(loom))]
@@ -18,6 +22,8 @@ pub(crate) mod handle;
 pub(crate) mod hazard;
 #[cfg(not(loom))]
 mod heartbeat;
+#[cfg(not(loom))]
+pub(crate) mod id;
 pub(crate) mod indices;
 #[cfg(not(loom))]
 pub(crate) mod join_wait;
@@ -40,6 +46,8 @@ mod steal_backoff;
 #[cfg(not(loom))]
 pub(crate) mod sysmon;
 #[cfg(not(loom))]
+mod thread_builder;
+#[cfg(not(loom))]
 mod thread_index;
 #[cfg(not(loom))]
 mod thread_main;
@@ -53,11 +61,14 @@ pub(crate) mod worker_list;
 #[cfg(not(loom))]
 pub use self::{
     broadcast::{broadcast, spawn_broadcast},
-    builder::{BuildError, Builder},
-    default_pool::{current_num_threads, in_pool},
+    build_error::BuildError,
+    builder::Builder,
+    default_pool::{current_num_threads, current_pool_id, in_pool},
     handle::Pool,
     hazard::{Hazard, HazardKind},
+    id::PoolId,
     pending::{has_pending, run_pending, run_pending_local},
     stats::{Stats, WorkerStats},
+    thread_builder::ThreadBuilder,
     thread_index::current_thread_index,
 };

@@ -4,6 +4,7 @@ use crate::{
     fiber::{limits::Limits, shutdown::Closing, task::Job},
     fork::task::{Task, Tasks},
     pool::{
+        id::PoolId,
         indices::Indices,
         sleep::Sleep,
         stats::{Counter, Stats, WorkerStats},
@@ -26,6 +27,7 @@ use std::{
 
 /// See the [module](self).
 pub(crate) struct Registry {
+    pub(crate) id: PoolId,
     /// Each thread of the pool has a reference.
     this: Weak<Self>,
     pub(super) entries: WorkerList<Worker>,
@@ -68,6 +70,7 @@ impl Registry {
                 entries.add(|index| Worker::new(registry.as_ptr(), index, true, fence));
             }
             Self {
+                id: PoolId::new(),
                 this: registry.clone(),
                 entries,
                 adding: Mutex::new(()),

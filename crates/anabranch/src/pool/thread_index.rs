@@ -19,6 +19,11 @@ impl Worker {
         })
     }
 
+    /// Takes this worker's own index, for a thread that keeps it.
+    pub(super) fn keep_own_index(&self) {
+        self.restore_lease(Some(self.index));
+    }
+
     /// Takes an index when it has none. A thread that waits for it lends its slot.
     fn take_index(&self, registry: &Registry, wanted: Wanted) -> usize {
         let mut is_long = false;

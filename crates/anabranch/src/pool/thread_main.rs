@@ -18,7 +18,7 @@ impl Registry {
     }
 
     /// Runs a thread of the pool from start to end.
-    fn run_thread(&self, index: usize, number: usize, started: Option<mpsc::Sender<bool>>) {
+    pub(super) fn run_thread(&self, index: usize, number: usize, started: Option<mpsc::Sender<bool>>) {
         let me = self.worker(index);
         // SAFETY: only the thread that was started for it holds one of the pool's own worker entries. This is that
         // thread, and it keeps the registry alive.

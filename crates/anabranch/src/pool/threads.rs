@@ -52,7 +52,7 @@ pub(crate) struct Threads {
     has_seen_run_on_fiber: AtomicBool,
     /// Worker entries for which the system refused a thread; later attempts use them.
     unused: Mutex<Vec<usize>>,
-    /// The system refused every thread when the pool was made.
+    /// No thread was started when the pool was made. The system refused them, or the pool uses the program's.
     had_no_thread: AtomicBool,
 }
 
@@ -85,6 +85,16 @@ impl Threads {
         lock(&self.unused).extend(missing.rev());
     }
 
+    /// Returns the configured stack size.
+    pub(super) fn stack_size(&self) -> Option<usize> {
+        self.config.stack_size
+    }
+
+    /// Records that no thread was started, so the first work that needs one starts a spare.
+    pub(super) fn note_no_thread(&self) {
+        self.had_no_thread.store(true, Ordering::Relaxed);
+    }
+
     pub(crate) fn had_no_thread(&self) -> bool {
         self.had_no_thread.load(Ordering::Relaxed)
     }
@@ -107,7 +117,7 @@ impl Threads {
 
     /// Returns the name of a thread. A spare thread is named in the middle of a wait, which must not unwind. So a panic
     /// of the namer, or a name that no thread can have, gives it the default name.
-    fn name(&self, number: usize, is_spare: bool) -> String {
+    pub(super) fn name(&self, number: usize, is_spare: bool) -> String {
         let usual = || format!("anabranch-{number}");
         let Some(namer) = &self.config.name else { return usual() };
         if !is_spare {

@@ -69,7 +69,7 @@ where
     I: Drive,
     C: Consumer<I::Item>,
 {
-    Pool::default().install(|| iter.drive(consumer, consumer.folder(at), at).finish(consumer))
+    Pool::default_pool().install(|| iter.drive(consumer, consumer.folder(at), at).finish(consumer))
 }
 
 /// Folds the items of `producer`, in parallel if other threads are idle. `at` is the position of the producer's items.
@@ -215,7 +215,7 @@ impl<'a, P: Producer, C: Consumer<P::Item>> Piece<'a, P, C> {
     #[inline(never)]
     fn run_long(self, (folder, block): (C::Folder, usize)) -> Progress<C::Folder, C::Result> {
         if Worker::current().registry().is_none() {
-            return Pool::default().install(|| self.run(folder));
+            return Pool::default_pool().install(|| self.run(folder));
         }
         let is_requested = Worker::current().stack.is_requested();
         let mut blocks = Blocks::new(self.items.items.min_len());

@@ -64,7 +64,7 @@ where
     R: Drive<Item = L::Item>,
     C: Consumer<L::Item>,
 {
-    Pool::default().install(|| drive_pair(left, right.iter, right.consumer, folder, (at, right.at)))
+    Pool::default_pool().install(|| drive_pair(left, right.iter, right.consumer, folder, (at, right.at)))
 }
 
 /// The right one of a pair.

@@ -299,3 +299,18 @@ fn scopes_and_calls_nest_across_pools() {
         assert_eq!(sum.into_inner(), 10 * 110);
     });
 }
+
+/// The only thread of one pool waits for a broadcast in the other pool, whose parts broadcast back.
+#[test]
+fn pools_broadcast_to_each_other() {
+    watchdog(LONG, || {
+        for (one, two) in [(1, 1), (3, 7)] {
+            let (one, two) = (pool(one), pool(two));
+            for _ in 0..5 {
+                let count = AtomicUsize::new(0);
+                one.call(|| two.broadcast(|_| one.broadcast(|_| count.fetch_add(1, Ordering::Relaxed))));
+                assert_eq!(count.into_inner(), one.num_threads() * two.num_threads());
+            }
+        }
+    });
+}
