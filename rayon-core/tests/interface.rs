@@ -15,6 +15,7 @@ macro_rules! auto_traits {
         macro_rules! has {
             ($bound:path) => {{
                 struct Probe<T>(std::marker::PhantomData<T>);
+                #[allow(dead_code)]
                 trait Otherwise {
                     const HAS: bool = false;
                 }
@@ -83,18 +84,18 @@ fn every_function_has_the_signature_of_rayon() {
         J: FnOnce() + Send + 'static,
     {
         let _: fn(A, B) -> (RA, RB) = rayon_core::join::<A, B, RA, RB>;
-        let _: fn(S) -> RA = rayon_core::scope::<'scope, S, RA>;
-        let _: fn(F) -> RA = rayon_core::scope_fifo::<'scope, F, RA>;
-        let _: fn(P) -> RB = rayon_core::in_place_scope::<'scope, P, RB>;
-        let _: fn(W) -> RB = rayon_core::in_place_scope_fifo::<'scope, W, RB>;
+        let _: fn(S) -> RA = rayon_core::scope::<S, RA>;
+        let _: fn(F) -> RA = rayon_core::scope_fifo::<F, RA>;
+        let _: fn(P) -> RB = rayon_core::in_place_scope::<P, RB>;
+        let _: fn(W) -> RB = rayon_core::in_place_scope_fifo::<W, RB>;
         let _: fn(J) = rayon_core::spawn::<J>;
         let _: fn(J) = rayon_core::spawn_fifo::<J>;
         let _: fn(&ThreadPool, A) -> RA = ThreadPool::install::<A, RA>;
         let _: fn(&ThreadPool, A, B) -> (RA, RB) = ThreadPool::join::<A, B, RA, RB>;
-        let _: fn(&ThreadPool, S) -> RA = ThreadPool::scope::<'scope, S, RA>;
-        let _: fn(&ThreadPool, F) -> RA = ThreadPool::scope_fifo::<'scope, F, RA>;
-        let _: fn(&ThreadPool, P) -> RB = ThreadPool::in_place_scope::<'scope, P, RB>;
-        let _: fn(&ThreadPool, W) -> RB = ThreadPool::in_place_scope_fifo::<'scope, W, RB>;
+        let _: fn(&ThreadPool, S) -> RA = ThreadPool::scope::<S, RA>;
+        let _: fn(&ThreadPool, F) -> RA = ThreadPool::scope_fifo::<F, RA>;
+        let _: fn(&ThreadPool, P) -> RB = ThreadPool::in_place_scope::<P, RB>;
+        let _: fn(&ThreadPool, W) -> RB = ThreadPool::in_place_scope_fifo::<W, RB>;
         let _: fn(&ThreadPool, J) = ThreadPool::spawn::<J>;
         let _: fn(&ThreadPool, J) = ThreadPool::spawn_fifo::<J>;
     }

@@ -4,7 +4,7 @@ use rayon_core::{ThreadBuilder, ThreadPoolBuilder, Yield, current_thread_index, 
 use std::{
     collections::HashSet,
     sync::{
-        Arc, Barrier, Mutex,
+        Arc, Barrier, Condvar, Mutex,
         atomic::{AtomicUsize, Ordering},
         mpsc,
     },
@@ -199,17 +199,16 @@ fn the_current_thread_works_in_its_pool_when_it_yields() {
 }
 
 #[test]
-fn start_handlers_do_not_delay_the_pool() {
-    let barrier = Arc::new(Barrier::new(3));
-    let (of_start, of_exit) = (barrier.clone(), barrier.clone());
-    let pool = ThreadPoolBuilder::new()
-        .num_threads(2)
-        .start_handler(move |_| _ = of_start.wait())
-        .exit_handler(move |_| _ = of_exit.wait())
-        .build()
-        .unwrap();
-    barrier.wait();
+fn a_start_handler_may_wait_for_the_thread_that_builds_the_pool() {
+    // Not a barrier: a spare thread calls the handler too.
+    let gate = Arc::new((Mutex::new(false), Condvar::new()));
+    let of_handler = gate.clone();
+    let wait = move |_| {
+        let (is_open, opens) = &*of_handler;
+        drop(opens.wait_while(is_open.lock().unwrap(), |is_open| !*is_open).unwrap());
+    };
+    let pool = ThreadPoolBuilder::new().num_threads(2).start_handler(wait).build().unwrap();
+    *gate.0.lock().unwrap() = true;
+    gate.1.notify_all();
     assert_eq!(pool.install(|| 1), 1);
-    drop(pool);
-    barrier.wait();
 }
