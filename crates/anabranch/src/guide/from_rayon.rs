@@ -41,7 +41,7 @@
 //! | `for_each`, `reduce`, `collect`, `find_first`, and all other ends | the same | |
 //! | `find`, `position` (deprecated) | `find_any`, `position_any` | |
 //! | `with_min_len`, `with_max_len` | the same | [rarely needed](#where-a-loop-is-cut) |
-//! | `iter::Either` | [`iter::Either`](crate::iter::Either) | neither a parallel iterator nor [`ParallelExtend`] |
+//! | `iter::Either` | the same | |
 //! | `iter::plumbing` | [`iter::plumbing`](crate::iter::plumbing) | [other traits](#a-parallel-iterator-of-your-own) |
 //!
 //! [`ParallelIterator`]: crate::iter::ParallelIterator
@@ -252,6 +252,9 @@
 //! assert_eq!(iter().partition::<Vec<_>, Vec<_>, _>(is_even), (vec![2, 4], vec![1, 3]));
 //! let halves = |item: i32| half(item).map_or(Either::Left(item), Either::Right);
 //! assert_eq!(iter().partition_map::<Vec<_>, Vec<_>, _, _, _>(halves), (vec![1, 3], vec![1, 2]));
+//!
+//! let any = |backwards| if backwards { Either::Left(iter().rev()) } else { Either::Right(iter()) };
+//! assert_eq!((any(true).position_any(|item| item == 1), any(false).len()), (Some(3), 4));
 //!
 //! let (mut left, mut right) = (vec![], vec![]);
 //! iter().collect_into_vec(&mut left);

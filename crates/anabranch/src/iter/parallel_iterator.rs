@@ -11,7 +11,7 @@ use crate::{
             Reported, SkipAny, SkipAnyWhile, SkipWhile, TakeAny, TakeAnyWhile, TakeWhile, TryFold, TryFoldWith, Update,
             WhileSome, init::Shared,
         },
-        collect::{FromParallelIterator, ParallelExtend, to_vecs, unzip},
+        collect::{FromParallelIterator, ParallelExtend, pairs, to_vecs, unzip},
         convert::IntoParallelIterator,
         fallible::Try,
         plumbing::{Drive, Span, bridge::run},
@@ -1048,8 +1048,9 @@ pub trait ParallelIterator: Drive {
 
     /// Passes numbers of items that have been consumed to `report`, which add up to their total: for a progress bar.
     ///
-    /// A thread calls it after each block of items. Blocks become longer as the loop goes on, so the calls cost little
-    /// beside the items. Items of a block that panics are not reported.
+    /// A thread calls it after a block of items, at most about once in a millisecond, and at the end of its part of the
+    /// loop. In front of an adapter that needs the indices of items, such as `enumerate`, and of `collect`, it calls it
+    /// after each block. After a panic, the items of the last millisecond are not reported.
     ///
     /// ```
     /// use anabranch::prelude::*;
@@ -1183,8 +1184,8 @@ pub trait ParallelIterator: Drive {
 
     /// Splits the pairs into two collections.
     ///
-    /// For vectors, and with a known number of items,
-    /// [`unzip_into_vecs`](crate::iter::IndexedParallelIterator::unzip_into_vecs) is faster.
+    /// With a known number of items,
+    /// [`unzip_into_vecs`](crate::iter::IndexedParallelIterator::unzip_into_vecs) uses the memory of two vectors again.
     ///
     /// ```
     /// use anabranch::prelude::*;
@@ -1201,7 +1202,7 @@ pub trait ParallelIterator: Drive {
         A: Send,
         B: Send,
     {
-        unzip::collect(self, unzip::Unzip)
+        pairs::collect(self)
     }
 
     /// Makes two collections: of the items for which `predicate` holds, and of the others.

@@ -1,7 +1,8 @@
 //! The default pool, which its first use creates or the program configures.
 
 use crate::pool::{
-    build_error::BuildError, builder::Builder, handle::Pool, id::PoolId, thread_builder::ThreadBuilder, worker::Worker,
+    build_error::BuildError, builder::Builder, guest::Guest, handle::Pool, id::PoolId, thread_builder::ThreadBuilder,
+    worker::Worker,
 };
 use std::{
     io,
@@ -29,6 +30,16 @@ impl Pool {
             Some(pool) => pool,
             None => Self::make_default(),
         }
+    }
+
+    /// Makes the calling thread, which is in no pool, a guest of the default pool until the value is dropped.
+    ///
+    /// Out of line and not generic, so that it is compiled once.
+    #[cold]
+    #[inline(never)]
+    #[track_caller]
+    pub(crate) fn enter_default() -> Option<Guest<'static>> {
+        Self::default_pool().registry().guest()
     }
 
     /// Not in the initialiser of `DEFAULT`: a panic from there would not point at the caller.

@@ -20,17 +20,23 @@ impl Registry {
     /// a guest.
     #[inline]
     pub(crate) fn enter<R>(&self, root: impl FnOnce() -> R) -> R {
+        let _guest = self.guest();
+        root()
+    }
+
+    /// Makes the calling thread a guest until the value is dropped. Returns `None` if it belongs to this pool.
+    #[inline]
+    pub(crate) fn guest(&self) -> Option<Guest<'_>> {
         let current = Worker::current();
         if current.is_of(self) {
-            return root();
+            return None;
         }
         // The thread may be away for long, so it lets other threads take its forks in its own pool.
-        let _away = current.registry().map(|_| {
+        let away = current.registry().map(|_| {
             current.publish_all();
             Away::new(current)
         });
-        let _guest = Guest::enter(self);
-        root()
+        Some(Guest::enter(self, away))
     }
 
     /// Takes a worker entry for a guest, if possible the last one of this thread. The caller holds it.
@@ -97,17 +103,19 @@ impl Registry {
 }
 
 /// A thread from outside that runs a root of its own.
-struct Guest<'a> {
+pub(crate) struct Guest<'a> {
     worker: &'a Worker,
     outer: *const Worker,
     /// A fiber of another pool does not leave its stack meanwhile, because fibers of this worker entry do not run on
     /// it.
     _pinned: Pinned,
+    /// Restores the index in the pool of `outer`, after `drop`.
+    _away: Option<Away<'a>>,
 }
 
 impl<'a> Guest<'a> {
     #[inline]
-    fn enter(registry: &'a Registry) -> Self {
+    fn enter(registry: &'a Registry, away: Option<Away<'a>>) -> Self {
         let worker = registry.take_entry();
         registry.list_again(worker);
         worker.note_thread();
@@ -118,7 +126,7 @@ impl<'a> Guest<'a> {
         // SAFETY: the worker entry was vacant, and this thread holds it now. The registry, which the caller keeps
         // alive, owns the worker entry, and `drop` puts the thread back on its outer worker entry.
         let outer = unsafe { Worker::occupy(worker) };
-        Self { worker, outer, _pinned: Pinned::new() }
+        Self { worker, outer, _pinned: Pinned::new(), _away: away }
     }
 }
 

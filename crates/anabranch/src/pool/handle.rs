@@ -1,6 +1,6 @@
 //! The public handle of a pool.
 
-use crate::pool::{id::PoolId, registry::Registry, stats::Stats};
+use crate::pool::{id::PoolId, registry::Registry, stats::Stats, worker::Worker};
 use std::{
     fmt,
     panic::{RefUnwindSafe, UnwindSafe},
@@ -75,6 +75,19 @@ impl Pool {
     /// ```
     pub fn id(&self) -> PoolId {
         self.registry.id
+    }
+
+    /// Returns the index of the calling thread among those that work in this pool, or `None` if it is not in this pool.
+    /// See [`current_thread_index`](crate::current_thread_index).
+    ///
+    /// ```
+    /// # let [pool, other] = [2, 2].map(|n| anabranch::Pool::builder().threads(n).build().unwrap());
+    /// assert!(pool.install(|| pool.current_thread_index()).is_some());
+    /// assert_eq!(pool.install(|| other.current_thread_index()), None);
+    /// ```
+    pub fn current_thread_index(&self) -> Option<usize> {
+        let me = Worker::current();
+        me.is_of(&self.registry).then(|| me.thread_index(&self.registry))
     }
 
     /// Returns the number of threads that work at a time.

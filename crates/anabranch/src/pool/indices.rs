@@ -167,7 +167,7 @@ mod tests {
         assert_eq!(take(Wanted::Any(1)), 0);
         indices.give_back(1);
         assert_eq!(take(Wanted::Exactly(1)), 1);
-        [0, 1, 2].map(|index| indices.give_back(index));
+        (0..3).for_each(|index| indices.give_back(index));
         assert_eq!(take(Wanted::Any(2)), 2);
     }
 

@@ -15,7 +15,7 @@ mod current_thread;
 #[cfg(not(loom))]
 mod default_pool;
 #[cfg(not(loom))]
-mod guest;
+pub(crate) mod guest;
 #[cfg(not(loom))]
 pub(crate) mod handle;
 #[cfg(not(loom))]

@@ -9,10 +9,10 @@
 //! A worker runs its part of a broadcast under its own index. It gives another index, which interrupted work had, back
 //! for that time.
 
-use crate::pool::{handle::Pool, indices::Wanted, registry::Registry, worker::Worker};
+use crate::pool::{indices::Wanted, registry::Registry, worker::Worker};
 
 impl Worker {
-    fn thread_index(&self, registry: &Registry) -> usize {
+    pub(super) fn thread_index(&self, registry: &Registry) -> usize {
         self.lease.get().unwrap_or_else(|| {
             let wanted = Wanted::Any(self.index % registry.threads());
             self.take_index(registry, wanted)
@@ -101,7 +101,7 @@ impl Drop for Away<'_> {
 /// The index is below [`current_num_threads`](crate::current_num_threads), and no other thread of the pool has it at
 /// the same time. It stays the same until the task, root or part of a broadcast that asks for it ends. So a job may use
 /// it to access a slot of its own. The pool's own thread with the number i, as [`on_start`](crate::Builder::on_start)
-/// counts, mostly has the index i, and always in a [`broadcast`](Pool::broadcast).
+/// counts, mostly has the index i, and always in a [`broadcast`](crate::Pool::broadcast).
 ///
 /// While a job waits or yields, in a [`join`](crate::join) for example, other jobs may have its index. It has the same
 /// one again when the wait returns. The index of a fiber may change when the fiber waits.
@@ -119,19 +119,4 @@ impl Drop for Away<'_> {
 pub fn current_thread_index() -> Option<usize> {
     let me = Worker::current();
     me.registry().map(|registry| me.thread_index(registry))
-}
-
-impl Pool {
-    /// Returns the index of the calling thread among those that work in this pool, or `None` if it is not in this pool.
-    /// See [`current_thread_index`].
-    ///
-    /// ```
-    /// # let [pool, other] = [2, 2].map(|n| anabranch::Pool::builder().threads(n).build().unwrap());
-    /// assert!(pool.install(|| pool.current_thread_index()).is_some());
-    /// assert_eq!(pool.install(|| other.current_thread_index()), None);
-    /// ```
-    pub fn current_thread_index(&self) -> Option<usize> {
-        let me = Worker::current();
-        me.is_of(&self.registry).then(|| me.thread_index(&self.registry))
-    }
 }

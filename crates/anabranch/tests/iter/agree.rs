@@ -49,8 +49,20 @@ pub fn from_producer<I: anabranch::iter::plumbing::DriveIndexed>(mut iter: I, ra
         }
         let mut part = piece.into_iter();
         assert_eq!((part.len(), part.size_hint()), (len, (len, Some(len))));
-        match random.below(3) {
+        match random.below(6) {
             0 => items.extend(part),
+            3 => part.for_each(|item| items.push(item)),
+            4 => {
+                let mut reversed = Vec::new();
+                part.rfold((), |(), item| reversed.push(item));
+                items.extend(reversed.into_iter().rev());
+            }
+            5 => {
+                items.extend(part.nth(0));
+                let last = part.nth_back(0);
+                items.extend(part);
+                items.extend(last);
+            }
             1 => {
                 let mut reversed: Vec<_> = part.rev().collect();
                 reversed.reverse();

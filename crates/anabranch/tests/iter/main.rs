@@ -18,6 +18,7 @@ mod items;
 mod loops;
 mod panics;
 mod prefix_scan;
+mod random_chains;
 mod sort;
 mod sources;
 mod wrong_sources;

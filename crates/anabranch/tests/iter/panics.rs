@@ -102,3 +102,19 @@ fn accumulators_of_a_reduction_that_panics_are_dropped() {
         tally.assert_all_dropped();
     });
 }
+
+#[test]
+fn panic_of_a_progress_report_drops_the_items() {
+    everywhere(|| {
+        for len in [1, 2, 500] {
+            let tally = Tally::default();
+            let items: Vec<_> = (0..len).map(|_| tally.make()).collect();
+            let text = panic_text(|| {
+                let items = items.into_par_iter().progress(|_| panic!("the bar is broken"));
+                items.zip(0..len).map(|(item, _)| item).reduce_with(|first, _| first);
+            });
+            assert_eq!(text, "the bar is broken");
+            tally.assert_all_dropped();
+        }
+    });
+}

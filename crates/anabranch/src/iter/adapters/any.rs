@@ -19,6 +19,7 @@ fn claim(left: &AtomicUsize) -> bool {
 
 /// Yields any `n` items. [`ParallelIterator::take_any`](crate::iter::ParallelIterator::take_any) returns it.
 #[derive(Debug, Clone)]
+#[must_use = "parallel iterators are lazy and do nothing unless consumed"]
 pub struct TakeAny<I> {
     base: I,
     n: usize,
@@ -63,6 +64,7 @@ impl<T, C: Consumer<T>> Consumer<T> for TakeAnyConsumer<'_, C> {
 
 /// Skips any `n` items. [`ParallelIterator::skip_any`](crate::iter::ParallelIterator::skip_any) returns it.
 #[derive(Debug, Clone)]
+#[must_use = "parallel iterators are lazy and do nothing unless consumed"]
 pub struct SkipAny<I> {
     base: I,
     n: usize,
@@ -105,6 +107,7 @@ impl<T, C: Consumer<T>> Consumer<T> for SkipAnyConsumer<'_, C> {
 /// Yields items until any thread meets one that does not satisfy a predicate.
 /// [`ParallelIterator::take_any_while`](crate::iter::ParallelIterator::take_any_while) returns it.
 #[derive(Clone)]
+#[must_use = "parallel iterators are lazy and do nothing unless consumed"]
 pub struct TakeAnyWhile<I, P> {
     base: I,
     predicate: P,
@@ -169,6 +172,7 @@ impl<T, C: Consumer<T>, P: Fn(&T) -> bool + Sync> Consumer<T> for TakeAnyWhileCo
 /// Skips items until any thread meets one that does not satisfy a predicate.
 /// [`ParallelIterator::skip_any_while`](crate::iter::ParallelIterator::skip_any_while) returns it.
 #[derive(Clone)]
+#[must_use = "parallel iterators are lazy and do nothing unless consumed"]
 pub struct SkipAnyWhile<I, P> {
     base: I,
     predicate: P,

@@ -12,6 +12,7 @@ use std::iter;
 ///
 /// [`IndexedParallelIterator::by_exponential_blocks`]: crate::iter::IndexedParallelIterator::by_exponential_blocks
 #[derive(Debug, Clone)]
+#[must_use = "parallel iterators are lazy and do nothing unless consumed"]
 pub struct ExponentialBlocks<I> {
     base: I,
 }
@@ -25,6 +26,7 @@ impl<I> ExponentialBlocks<I> {
 /// Runs blocks of the same length one after the other.
 /// [`IndexedParallelIterator::by_uniform_blocks`](crate::iter::IndexedParallelIterator::by_uniform_blocks) returns it.
 #[derive(Debug, Clone)]
+#[must_use = "parallel iterators are lazy and do nothing unless consumed"]
 pub struct UniformBlocks<I> {
     base: I,
     size: usize,

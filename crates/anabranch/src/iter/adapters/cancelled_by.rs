@@ -10,6 +10,7 @@ use std::{fmt, iter};
 /// Yields the items as `Ok`, until a scope is cancelled.
 /// [`ParallelIterator::cancelled_by`](crate::iter::ParallelIterator::cancelled_by) returns it.
 #[derive(Clone)]
+#[must_use = "parallel iterators are lazy and do nothing unless consumed"]
 pub struct CancelledBy<'cx, I> {
     base: I,
     check: CancelCheck<'cx>,

@@ -6,6 +6,7 @@ use std::iter;
 /// Yields the items of one iterator, then those of another one.
 /// [`ParallelIterator::chain`](crate::iter::ParallelIterator::chain) returns it.
 #[derive(Debug, Clone)]
+#[must_use = "parallel iterators are lazy and do nothing unless consumed"]
 pub struct Chain<A, B> {
     a: A,
     b: B,

@@ -19,6 +19,7 @@ pub trait FoldChunk<T>: Clone + Send {
 /// Yields the items in vectors. [`IndexedParallelIterator::chunks`](crate::iter::IndexedParallelIterator::chunks)
 /// returns it.
 #[derive(Debug, Clone)]
+#[must_use = "parallel iterators are lazy and do nothing unless consumed"]
 pub struct Chunks<I> {
     base: I,
     size: usize,
@@ -34,6 +35,7 @@ impl<I> Chunks<I> {
 /// Folds the items of each chunk, from a new value on.
 /// [`IndexedParallelIterator::fold_chunks`](crate::iter::IndexedParallelIterator::fold_chunks) returns it.
 #[derive(Clone)]
+#[must_use = "parallel iterators are lazy and do nothing unless consumed"]
 pub struct FoldChunks<I, ID, F> {
     base: I,
     size: usize,
@@ -51,6 +53,7 @@ impl<I, ID, F> FoldChunks<I, ID, F> {
 /// Folds the items of each chunk, from a clone of a value on.
 /// [`IndexedParallelIterator::fold_chunks_with`](crate::iter::IndexedParallelIterator::fold_chunks_with) returns it.
 #[derive(Clone)]
+#[must_use = "parallel iterators are lazy and do nothing unless consumed"]
 pub struct FoldChunksWith<I, T, F> {
     base: I,
     size: usize,

@@ -9,6 +9,7 @@ use std::{fmt, iter};
 /// Yields the items that differ from the item before, by a key.
 /// [`ParallelIterator::dedup_by_key`](crate::iter::ParallelIterator::dedup_by_key) returns it.
 #[derive(Clone)]
+#[must_use = "parallel iterators are lazy and do nothing unless consumed"]
 pub struct DedupByKey<I, F> {
     base: I,
     key: F,
@@ -47,6 +48,7 @@ where
 /// Yields the items that differ from the item before.
 /// [`ParallelIterator::dedup`](crate::iter::ParallelIterator::dedup) returns it.
 #[derive(Debug, Clone)]
+#[must_use = "parallel iterators are lazy and do nothing unless consumed"]
 pub struct Dedup<I>(I);
 
 impl<I> Dedup<I> {

@@ -7,6 +7,7 @@ use crate::iter::plumbing::{Consumer, Drive, Progress};
 ///
 /// It is not indexed: a producer does not decide where it is cut.
 #[derive(Debug, Clone)]
+#[must_use = "parallel iterators are lazy and do nothing unless consumed"]
 pub struct Deterministic<I>(I);
 
 impl<I> Deterministic<I> {

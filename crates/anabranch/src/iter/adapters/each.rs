@@ -18,6 +18,7 @@ pub trait Step<T>: Sync + Send {
 
 /// Changes each item by a [`Step`].
 #[derive(Clone)]
+#[must_use = "parallel iterators are lazy and do nothing unless consumed"]
 pub struct Each<I, S> {
     base: I,
     step: S,

@@ -7,6 +7,7 @@ use std::iter;
 ///
 /// [`IndexedParallelIterator::enumerate`]: crate::iter::IndexedParallelIterator::enumerate
 #[derive(Debug, Clone)]
+#[must_use = "parallel iterators are lazy and do nothing unless consumed"]
 pub struct Enumerate<I> {
     base: I,
 }

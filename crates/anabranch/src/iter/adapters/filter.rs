@@ -6,6 +6,7 @@ use std::fmt;
 /// Yields the items that satisfy a predicate. [`ParallelIterator::filter`](crate::iter::ParallelIterator::filter)
 /// returns it.
 #[derive(Clone)]
+#[must_use = "parallel iterators are lazy and do nothing unless consumed"]
 pub struct Filter<I, P> {
     base: I,
     predicate: P,
@@ -57,6 +58,7 @@ impl<T, C: Consumer<T>, P: Fn(&T) -> bool + Sync> Consumer<T> for FilterConsumer
 /// Maps each item, and yields the results that are `Some`.
 /// [`ParallelIterator::filter_map`](crate::iter::ParallelIterator::filter_map) returns it.
 #[derive(Clone)]
+#[must_use = "parallel iterators are lazy and do nothing unless consumed"]
 pub struct FilterMap<I, F> {
     base: I,
     map: F,

@@ -13,6 +13,7 @@ use std::{convert, fmt};
 /// Maps each item to a parallel iterator, and yields the items of those.
 /// [`ParallelIterator::flat_map`](crate::iter::ParallelIterator::flat_map) returns it.
 #[derive(Clone)]
+#[must_use = "parallel iterators are lazy and do nothing unless consumed"]
 pub struct FlatMap<I, F> {
     base: I,
     map: F,
@@ -50,6 +51,7 @@ where
 
 /// Yields the items of the items. [`ParallelIterator::flatten`](crate::iter::ParallelIterator::flatten) returns it.
 #[derive(Debug, Clone)]
+#[must_use = "parallel iterators are lazy and do nothing unless consumed"]
 pub struct Flatten<I>(I);
 
 impl<I> Flatten<I> {

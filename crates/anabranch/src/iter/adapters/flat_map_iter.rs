@@ -7,6 +7,7 @@ use std::{convert, fmt};
 /// Maps each item to a plain iterator, and yields the items of those.
 /// [`ParallelIterator::flat_map_iter`](crate::iter::ParallelIterator::flat_map_iter) returns it.
 #[derive(Clone)]
+#[must_use = "parallel iterators are lazy and do nothing unless consumed"]
 pub struct FlatMapIter<I, F> {
     base: I,
     map: F,
@@ -45,6 +46,7 @@ where
 /// Yields the items of the items, which are plain iterators.
 /// [`ParallelIterator::flatten_iter`](crate::iter::ParallelIterator::flatten_iter) returns it.
 #[derive(Debug, Clone)]
+#[must_use = "parallel iterators are lazy and do nothing unless consumed"]
 pub struct FlattenIter<I>(I);
 
 impl<I> FlattenIter<I> {

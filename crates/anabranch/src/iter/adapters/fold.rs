@@ -12,6 +12,7 @@ use std::{fmt, iter};
 /// Folds each piece of the sequence, and yields the accumulators.
 /// [`ParallelIterator::fold`](crate::iter::ParallelIterator::fold) returns it.
 #[derive(Clone)]
+#[must_use = "parallel iterators are lazy and do nothing unless consumed"]
 pub struct Fold<I, N, F> {
     base: I,
     identity: N,

@@ -10,6 +10,7 @@ use std::cmp::Ordering;
 /// Yields the items of two iterators in turns, and then the rest of the longer one.
 /// [`IndexedParallelIterator::interleave`](crate::iter::IndexedParallelIterator::interleave) returns it.
 #[derive(Debug, Clone)]
+#[must_use = "parallel iterators are lazy and do nothing unless consumed"]
 pub struct Interleave<A, B> {
     a: A,
     b: B,
@@ -55,6 +56,7 @@ const TOO_LONG: &str = "interleaved iterators have at most `usize::MAX` items";
 ///
 /// [`IndexedParallelIterator::interleave_shortest`]: crate::iter::IndexedParallelIterator::interleave_shortest
 #[derive(Debug, Clone)]
+#[must_use = "parallel iterators are lazy and do nothing unless consumed"]
 pub struct InterleaveShortest<A, B> {
     a: A,
     b: B,

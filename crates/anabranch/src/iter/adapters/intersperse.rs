@@ -12,6 +12,7 @@ use std::{fmt, iter};
 /// Yields clones of a value between the items.
 /// [`ParallelIterator::intersperse`](crate::iter::ParallelIterator::intersperse) returns it.
 #[derive(Clone)]
+#[must_use = "parallel iterators are lazy and do nothing unless consumed"]
 pub struct Intersperse<I, T: Clone> {
     base: I,
     separator: Shared<T>,

@@ -5,6 +5,7 @@ use std::{fmt, iter};
 
 /// Maps each item. [`ParallelIterator::map`](crate::iter::ParallelIterator::map) returns it.
 #[derive(Clone)]
+#[must_use = "parallel iterators are lazy and do nothing unless consumed"]
 pub struct Map<I, F> {
     base: I,
     map: F,

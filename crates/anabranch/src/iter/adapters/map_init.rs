@@ -13,6 +13,7 @@ use std::fmt;
 /// Maps each item with a state of the piece.
 /// [`ParallelIterator::map_init`](crate::iter::ParallelIterator::map_init) returns it.
 #[derive(Clone)]
+#[must_use = "parallel iterators are lazy and do nothing unless consumed"]
 pub struct MapInit<I, N, F> {
     base: I,
     init: N,

@@ -8,6 +8,7 @@ mod chunks;
 mod dedup;
 mod deterministic;
 mod each;
+mod either;
 mod enumerate;
 mod filter;
 mod flat_map;

@@ -26,6 +26,7 @@ use std::{fmt, marker::PhantomData};
 /// all.par_iter_mut().for_each(|(a, _, sum)| std::mem::swap(a, sum));
 /// assert_eq!(all.0, sums);
 /// ```
+#[must_use = "parallel iterators are lazy and do nothing unless consumed"]
 pub struct MultiZip<I, T> {
     nested: I,
     tuple: PhantomData<fn() -> T>,

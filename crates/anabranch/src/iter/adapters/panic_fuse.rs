@@ -8,6 +8,7 @@ use std::{fmt, thread};
 
 /// Ends the loop on all threads as soon as one panics.
 /// [`ParallelIterator::panic_fuse`](crate::iter::ParallelIterator::panic_fuse) returns it.
+#[must_use = "parallel iterators are lazy and do nothing unless consumed"]
 pub struct PanicFuse<I> {
     base: I,
     /// Whether a thread has panicked. It guards no data, so accesses are relaxed.

@@ -6,6 +6,7 @@ use crate::iter::plumbing::{Drive, DriveIndexed, Producer, drive_indexed};
 /// Forbids pieces that are shorter than a minimum.
 /// [`IndexedParallelIterator::with_min_len`](crate::iter::IndexedParallelIterator::with_min_len) returns it.
 #[derive(Debug, Clone)]
+#[must_use = "parallel iterators are lazy and do nothing unless consumed"]
 pub struct MinLen<I> {
     base: I,
     min: usize,
@@ -20,6 +21,7 @@ impl<I> MinLen<I> {
 /// Forbids pieces that are longer than a maximum.
 /// [`IndexedParallelIterator::with_max_len`](crate::iter::IndexedParallelIterator::with_max_len) returns it.
 #[derive(Debug, Clone)]
+#[must_use = "parallel iterators are lazy and do nothing unless consumed"]
 pub struct MaxLen<I> {
     base: I,
     max: usize,

@@ -9,6 +9,7 @@ use std::fmt;
 /// Yields the indices of the items that fulfil a condition.
 /// [`IndexedParallelIterator::positions`](crate::iter::IndexedParallelIterator::positions) returns it.
 #[derive(Clone)]
+#[must_use = "parallel iterators are lazy and do nothing unless consumed"]
 pub struct Positions<I, P> {
     base: I,
     predicate: P,

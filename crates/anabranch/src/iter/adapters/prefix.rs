@@ -17,6 +17,7 @@ use std::fmt;
 /// Yields the items before the first one that does not satisfy a predicate.
 /// [`ParallelIterator::take_while`](crate::iter::ParallelIterator::take_while) returns it.
 #[derive(Clone)]
+#[must_use = "parallel iterators are lazy and do nothing unless consumed"]
 pub struct TakeWhile<I, P> {
     base: I,
     predicate: P,
@@ -120,6 +121,7 @@ impl<T: Send, P: Fn(&T) -> bool + Sync> Consumer<T> for Prefix<'_, P> {
 /// Yields the items from the first one on that does not satisfy a predicate.
 /// [`ParallelIterator::skip_while`](crate::iter::ParallelIterator::skip_while) returns it.
 #[derive(Clone)]
+#[must_use = "parallel iterators are lazy and do nothing unless consumed"]
 pub struct SkipWhile<I, P> {
     base: I,
     predicate: P,

@@ -1,11 +1,22 @@
 //! [`progress`](crate::iter::ParallelIterator::progress).
+//!
+//! A block may be as short as one item of some microseconds, and a report is as expensive as an update of shared
+//! counters. So a piece adds up its blocks, and reports when [`INTERVAL`] has passed. A producer has no place for a
+//! sum, so its iterators report at their ends.
 
-use crate::iter::plumbing::{Consumer, Drive, DriveIndexed, Producer, Progress, Visitor, delegate};
-use std::fmt;
+use crate::{
+    iter::plumbing::{Consumer, Drive, DriveIndexed, Producer, Progress, Visitor},
+    sys::clock::Instant,
+};
+use std::{fmt, mem, time::Duration};
+
+/// The time between two reports of a piece.
+const INTERVAL: Duration = Duration::from_millis(1);
 
 /// Reports how many items have been consumed.
 /// [`ParallelIterator::progress`](crate::iter::ParallelIterator::progress) returns it.
 #[derive(Clone)]
+#[must_use = "parallel iterators are lazy and do nothing unless consumed"]
 pub struct Reported<I, F> {
     base: I,
     report: F,
@@ -32,7 +43,12 @@ impl<I: Drive, F: Fn(usize) + Sync + Send> Drive for Reported<I, F> {
         folder: C::Folder,
         at: C::Position,
     ) -> Progress<C::Folder, C::Result> {
-        self.base.drive(&ReportedConsumer { base: consumer, report: &self.report }, folder, at)
+        let reported = ReportedConsumer { base: consumer, report: &self.report };
+        let folder = ReportedFolder { base: folder, count: 0, since: None };
+        match self.base.drive(&reported, folder, at) {
+            Progress::Folding(folder) => Progress::Folding(reported.finish(folder)),
+            Progress::Complete(result) => Progress::Complete(result),
+        }
     }
     fn opt_len(&self) -> Option<usize> {
         self.base.opt_len()
@@ -47,17 +63,57 @@ struct ReportedConsumer<'a, C, F> {
     report: &'a F,
 }
 
+struct ReportedFolder<F> {
+    base: F,
+    /// The number of items that were not reported yet.
+    count: usize,
+    /// When the piece reported last.
+    since: Option<Instant>,
+}
+
+impl<C, F: Fn(usize)> ReportedConsumer<'_, C, F> {
+    /// Reports what is left.
+    #[inline]
+    fn finish<B>(&self, folder: ReportedFolder<B>) -> B {
+        if folder.count > 0 {
+            (self.report)(folder.count);
+        }
+        folder.base
+    }
+}
+
 impl<T, C: Consumer<T>, F: Fn(usize) + Sync> Consumer<T> for ReportedConsumer<'_, C, F> {
-    delegate!(C, self => self.base);
+    type Folder = ReportedFolder<C::Folder>;
+    type Result = C::Result;
+    type Position = C::Position;
+    const IS_DETERMINISTIC: bool = C::IS_DETERMINISTIC;
 
     #[inline]
-    fn consume_iter(&self, folder: C::Folder, items: impl Iterator<Item = T>) -> C::Folder {
-        let mut count = 0;
-        let folder = self.base.consume_iter(folder, items.inspect(|_| count += 1));
-        if count > 0 {
-            (self.report)(count);
+    fn folder(&self, at: C::Position) -> Self::Folder {
+        ReportedFolder { base: self.base.folder(at), count: 0, since: None }
+    }
+    #[inline]
+    fn consume_iter(&self, mut folder: Self::Folder, items: impl Iterator<Item = T>) -> Self::Folder {
+        let mut count = folder.count;
+        folder.base = self.base.consume_iter(folder.base, items.inspect(|_| count += 1));
+        let now = Instant::now();
+        if count > 0 && folder.since.is_none_or(|since| now.duration_since(since) >= INTERVAL) {
+            (self.report)(mem::take(&mut count));
+            folder.since = Some(now);
         }
-        folder
+        ReportedFolder { count, ..folder }
+    }
+    #[inline]
+    fn complete(&self, folder: Self::Folder) -> C::Result {
+        self.base.complete(self.finish(folder))
+    }
+    #[inline]
+    fn combine(&self, left: C::Result, right: C::Result) -> C::Result {
+        self.base.combine(left, right)
+    }
+    #[inline]
+    fn is_full(&self, folder: &Self::Folder, rest: C::Position) -> bool {
+        self.base.is_full(&folder.base, rest)
     }
 }
 
@@ -121,7 +177,7 @@ impl<'a, P: Producer, F: Fn(usize) + Sync> Producer for ReportedProducer<'a, P, 
     }
 }
 
-/// The iterator over a piece of a [`Reported`]. It reports when it is dropped.
+/// The iterator over a piece of a [`Reported`]. It reports at its end, or when it is dropped before.
 pub struct ReportedIter<'a, I, F: Fn(usize)> {
     base: I,
     count: Count<'a, F>,
@@ -132,11 +188,30 @@ struct Count<'a, F: Fn(usize)> {
     report: &'a F,
 }
 
+impl<F: Fn(usize)> Count<'_, F> {
+    fn report(&mut self) {
+        let count = mem::take(&mut self.count);
+        if count > 0 {
+            (self.report)(count);
+        }
+    }
+
+    /// Counts an item, or reports at the end.
+    #[inline]
+    fn see<T>(&mut self, item: Option<T>) -> Option<T> {
+        match item {
+            Some(_) => self.count += 1,
+            None => self.report(),
+        }
+        item
+    }
+}
+
 impl<F: Fn(usize)> Drop for Count<'_, F> {
     fn drop(&mut self) {
         // A second panic would abort the process.
-        if self.count > 0 && !std::thread::panicking() {
-            (self.report)(self.count);
+        if !std::thread::panicking() {
+            self.report();
         }
     }
 }
@@ -146,21 +221,34 @@ impl<I: Iterator, F: Fn(usize)> Iterator for ReportedIter<'_, I, F> {
 
     #[inline]
     fn next(&mut self) -> Option<I::Item> {
-        self.base.next().inspect(|_| self.count.count += 1)
+        self.count.see(self.base.next())
     }
     fn size_hint(&self) -> (usize, Option<usize>) {
         self.base.size_hint()
     }
     #[inline]
     fn fold<B, G: FnMut(B, I::Item) -> B>(mut self, init: B, f: G) -> B {
-        self.base.inspect(|_| self.count.count += 1).fold(init, f)
+        // Not `self.count`, as the loop would write that one for each item.
+        let mut count = 0;
+        let result = self.base.inspect(|_| count += 1).fold(init, f);
+        self.count.count += count;
+        self.count.report();
+        result
     }
 }
 
 impl<I: DoubleEndedIterator, F: Fn(usize)> DoubleEndedIterator for ReportedIter<'_, I, F> {
     #[inline]
     fn next_back(&mut self) -> Option<I::Item> {
-        self.base.next_back().inspect(|_| self.count.count += 1)
+        self.count.see(self.base.next_back())
+    }
+    #[inline]
+    fn rfold<B, G: FnMut(B, I::Item) -> B>(mut self, init: B, f: G) -> B {
+        let mut count = 0;
+        let result = self.base.rev().inspect(|_| count += 1).fold(init, f);
+        self.count.count += count;
+        self.count.report();
+        result
     }
 }
 

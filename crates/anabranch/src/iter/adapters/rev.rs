@@ -6,6 +6,7 @@ use std::iter;
 /// Yields the items from the last to the first.
 /// [`IndexedParallelIterator::rev`](crate::iter::IndexedParallelIterator::rev) returns it.
 #[derive(Debug, Clone)]
+#[must_use = "parallel iterators are lazy and do nothing unless consumed"]
 pub struct Rev<I> {
     base: I,
 }

@@ -7,6 +7,7 @@ use crate::iter::{
 
 /// Skips the first items. [`IndexedParallelIterator::skip`](crate::iter::IndexedParallelIterator::skip) returns it.
 #[derive(Debug, Clone)]
+#[must_use = "parallel iterators are lazy and do nothing unless consumed"]
 pub struct Skip<I> {
     base: I,
     n: usize,
@@ -41,6 +42,7 @@ impl<I: DriveIndexed> DriveIndexed for Skip<I> {
 /// Yields the first items only. [`IndexedParallelIterator::take`](crate::iter::IndexedParallelIterator::take) returns
 /// it.
 #[derive(Debug, Clone)]
+#[must_use = "parallel iterators are lazy and do nothing unless consumed"]
 pub struct Take<I> {
     base: I,
     n: usize,

@@ -6,6 +6,7 @@ use std::iter;
 /// Yields each n-th item.
 /// [`IndexedParallelIterator::step_by`](crate::iter::IndexedParallelIterator::step_by) returns it.
 #[derive(Debug, Clone)]
+#[must_use = "parallel iterators are lazy and do nothing unless consumed"]
 pub struct StepBy<I> {
     base: I,
     step: usize,

@@ -13,6 +13,7 @@ use std::{fmt, iter, ops::ControlFlow};
 /// Folds each piece of the sequence until a failure, and yields the accumulators.
 /// [`ParallelIterator::try_fold`](crate::iter::ParallelIterator::try_fold) returns it.
 #[derive(Clone)]
+#[must_use = "parallel iterators are lazy and do nothing unless consumed"]
 pub struct TryFold<I, N, F> {
     base: I,
     identity: N,

@@ -8,6 +8,7 @@ use crate::{
 /// Yields the contents of `Some` until any thread meets a `None`.
 /// [`ParallelIterator::while_some`](crate::iter::ParallelIterator::while_some) returns it.
 #[derive(Debug, Clone)]
+#[must_use = "parallel iterators are lazy and do nothing unless consumed"]
 pub struct WhileSome<I>(I);
 
 impl<I> WhileSome<I> {

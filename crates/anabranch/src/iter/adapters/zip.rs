@@ -6,6 +6,7 @@ use std::iter;
 /// Pairs the items of two iterators, up to the length of the shorter one.
 /// [`IndexedParallelIterator::zip`](crate::iter::IndexedParallelIterator::zip) returns it.
 #[derive(Debug, Clone)]
+#[must_use = "parallel iterators are lazy and do nothing unless consumed"]
 pub struct Zip<A, B> {
     a: A,
     b: B,
@@ -77,6 +78,7 @@ impl<A: Producer, B: Producer> Producer for ZipProducer<A, B> {
 /// Pairs the items of two iterators of the same length.
 /// [`IndexedParallelIterator::zip_eq`](crate::iter::IndexedParallelIterator::zip_eq) returns it.
 #[derive(Debug, Clone)]
+#[must_use = "parallel iterators are lazy and do nothing unless consumed"]
 pub struct ZipEq<A, B> {
     zip: Zip<A, B>,
 }

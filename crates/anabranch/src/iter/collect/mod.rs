@@ -5,6 +5,7 @@ mod fallible;
 #[cfg(feature = "imbl")]
 mod imbl;
 pub(super) mod in_place;
+pub(super) mod pairs;
 mod pieces;
 #[cfg(all(test, not(shuttle)))]
 mod tests;
@@ -14,6 +15,7 @@ mod vec;
 
 pub(super) use self::pieces::to_vecs;
 use crate::iter::convert::IntoParallelIterator;
+use either::Either;
 
 /// A collection that can be made of a parallel iterator: see
 /// [`collect`](crate::iter::ParallelIterator::collect).
@@ -54,6 +56,12 @@ pub trait FromParallelIterator<T: Send>: Sized {
     fn from_par_iter<I>(items: I) -> Self
     where
         I: IntoParallelIterator<Item = T>;
+
+    /// Returns a function that makes the collection of a vector, if the collection is made of one anyway.
+    #[doc(hidden)]
+    fn of_vec() -> Option<fn(Vec<T>) -> Self> {
+        None
+    }
 }
 
 /// A collection to which the items of a parallel iterator can be added.
@@ -90,6 +98,28 @@ pub trait ParallelExtend<T: Send> {
     fn par_extend<I>(&mut self, items: I)
     where
         I: IntoParallelIterator<Item = T>;
+
+    /// Returns the collection if it is a vector, to which items can be written in place.
+    #[doc(hidden)]
+    fn as_vec(&mut self) -> Option<&mut Vec<T>> {
+        None
+    }
+}
+
+/// Adds the items to whichever collection it is.
+impl<L, R, T> ParallelExtend<T> for Either<L, R>
+where
+    L: ParallelExtend<T>,
+    R: ParallelExtend<T>,
+    T: Send,
+{
+    #[track_caller]
+    fn par_extend<I: IntoParallelIterator<Item = T>>(&mut self, items: I) {
+        match self {
+            Either::Left(collection) => collection.par_extend(items),
+            Either::Right(collection) => collection.par_extend(items),
+        }
+    }
 }
 
 /// Makes a collection by [`ParallelExtend`].

@@ -232,28 +232,6 @@ where
     }
 }
 
-/// Adds the two parts of each pair to two collections.
-///
-/// ```
-/// use anabranch::prelude::*;
-///
-/// let mut halves = (vec![1], vec!["one"]);
-/// halves.par_extend(vec![(2, "two"), (3, "three")]);
-/// assert_eq!(halves, (vec![1, 2, 3], vec!["one", "two", "three"]));
-/// ```
-impl<A, B, X, Y> ParallelExtend<(A, B)> for (X, Y)
-where
-    A: Send,
-    B: Send,
-    X: ParallelExtend<A> + Send,
-    Y: ParallelExtend<B> + Send,
-{
-    #[track_caller]
-    fn par_extend<I: IntoParallelIterator<Item = (A, B)>>(&mut self, items: I) {
-        extend(items.into_par_iter(), Unzip, &mut self.0, &mut self.1);
-    }
-}
-
 /// Adds each item to one of two collections.
 impl<L, R, X, Y> ParallelExtend<Either<L, R>> for (X, Y)
 where
@@ -265,27 +243,6 @@ where
     #[track_caller]
     fn par_extend<I: IntoParallelIterator<Item = Either<L, R>>>(&mut self, items: I) {
         extend(items.into_par_iter(), PartitionMap(|item| item), &mut self.0, &mut self.1);
-    }
-}
-
-/// Makes two collections of the two parts of each pair.
-///
-/// ```
-/// use anabranch::prelude::*;
-///
-/// let (numbers, names): (Vec<u32>, String) = vec![(1, 'a'), (2, 'b')].into_par_iter().collect();
-/// assert_eq!((numbers, names.as_str()), (vec![1, 2], "ab"));
-/// ```
-impl<A, B, X, Y> FromParallelIterator<(A, B)> for (X, Y)
-where
-    A: Send,
-    B: Send,
-    X: FromParallelIterator<A> + Send,
-    Y: FromParallelIterator<B> + Send,
-{
-    #[track_caller]
-    fn from_par_iter<I: IntoParallelIterator<Item = (A, B)>>(items: I) -> Self {
-        made(collect(items.into_par_iter(), Unzip))
     }
 }
 
@@ -307,7 +264,7 @@ where
 {
     #[track_caller]
     fn from_par_iter<I: IntoParallelIterator<Item = Either<L, R>>>(items: I) -> Self {
-        made(collect(items.into_par_iter(), PartitionMap(|item| item)))
+        make(items.into_par_iter(), PartitionMap(|item| item))
     }
 }
 
@@ -327,8 +284,16 @@ impl<T: Send, C: FromParallelIterator<T>> ParallelExtend<T> for Made<C> {
     }
 }
 
+/// Makes two collections of the items of `base`.
 #[track_caller]
-fn made<X, Y>((left, right): (Made<X>, Made<Y>)) -> (X, Y) {
+pub(super) fn make<I, W, X, Y>(base: I, route: W) -> (X, Y)
+where
+    I: Drive,
+    W: Route<I::Item>,
+    X: FromParallelIterator<W::Left>,
+    Y: FromParallelIterator<W::Right> + Send,
+{
+    let (left, right): (Made<X>, Made<Y>) = collect(base, route);
     let left = left.0.expect("the left collection was extended");
     (left, right.0.expect("the left collection did not consume its parallel iterator"))
 }

@@ -8,6 +8,7 @@ use crate::iter::{
 };
 use std::{
     collections::{BinaryHeap, LinkedList, VecDeque},
+    convert,
     rc::Rc,
     sync::Arc,
 };
@@ -18,6 +19,9 @@ impl<T: Send> ParallelExtend<T> for Vec<T> {
     #[track_caller]
     fn par_extend<I: IntoParallelIterator<Item = T>>(&mut self, items: I) {
         items.into_par_iter().accept(Extend(self));
+    }
+    fn as_vec(&mut self) -> Option<&mut Self> {
+        Some(self)
     }
 }
 
@@ -59,6 +63,9 @@ macro_rules! from_vec {
             fn from_par_iter<I: IntoParallelIterator<Item = T>>(items: I) -> Self {
                 Vec::from_par_iter(items).into()
             }
+            fn of_vec() -> Option<fn(Vec<T>) -> Self> {
+                Some(Into::into)
+            }
         }
     )*};
 }
@@ -91,7 +98,17 @@ macro_rules! from_extend {
     )*};
 }
 
-from_extend! { Vec<T>, LinkedList<T>, }
+from_extend! { LinkedList<T>, }
+
+impl<T: Send> FromParallelIterator<T> for Vec<T> {
+    #[track_caller]
+    fn from_par_iter<I: IntoParallelIterator<Item = T>>(items: I) -> Self {
+        from_extend(items)
+    }
+    fn of_vec() -> Option<fn(Self) -> Self> {
+        Some(convert::identity)
+    }
+}
 
 impl<T: Send> ParallelExtend<T> for LinkedList<T> {
     #[track_caller]

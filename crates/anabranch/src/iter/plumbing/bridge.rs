@@ -4,10 +4,10 @@
 //! thread takes costs about a nanosecond. The thread then goes on with the rest as if it had never been forked, with
 //! the same folder. So a loop makes about as many folders as there are steals.
 //!
-//! The first block has one item, so two heavy items are two pieces. Each further block is `GROWTH` times as long as the
-//! one before. As long as no thread takes work or requests it, there is nothing to balance, and the only thing that
-//! matters is that a block is short relative to the time that the loop has already taken. So a short loop reads no
-//! clock.
+//! The first block has one item, so two heavy items are two pieces. Each further block multiplies the number of items
+//! that have been run by `GROWTH`. As long as no thread takes work or requests it, there is nothing to balance, and the
+//! only thing that matters is that a block is short relative to the time that the loop has already taken. So a short
+//! loop reads no clock.
 //!
 //! As soon as a thread requests work, or the loop has become long, the thread *shares*: it cuts the rest in half, forks
 //! the right half, and reads the clock to find blocks of a length that takes `blocks::TARGET` (lazy binary splitting:
@@ -33,7 +33,8 @@ use crate::{
     pool::{handle::Pool, worker::Worker},
 };
 
-/// How much longer each block of a loop is than the one before, as long as no thread requests work.
+/// The factor by which each block multiplies the number of items that a loop has run, as long as no thread requests
+/// work.
 const GROWTH: usize = 4;
 
 /// The block length from which on a loop reads the clock.
@@ -69,7 +70,8 @@ where
     I: Drive,
     C: Consumer<I::Item>,
 {
-    Pool::default_pool().install(|| iter.drive(consumer, consumer.folder(at), at).finish(consumer))
+    let _guest = Pool::enter_default();
+    iter.drive(consumer, consumer.folder(at), at).finish(consumer)
 }
 
 /// Folds the items of `producer`, in parallel if other threads are idle. `at` is the position of the producer's items.
@@ -148,6 +150,22 @@ impl<P: Producer, C: Consumer<P::Item>> Job for Piece<'_, P, C> {
     }
 }
 
+/// The rest of a piece of which no other thread has a part.
+struct Rest<'a, P: Producer, C: Consumer<P::Item>>(Piece<'a, P, C>);
+
+impl<P: Producer, C: Consumer<P::Item>> Job for Rest<'_, P, C> {
+    type Output = C::Result;
+
+    /// [`Piece::run`] looks for requests before each block.
+    const LOOKS_FOR_REQUESTS: bool = false;
+    const STAYS_IN_REGISTERS: bool = true;
+
+    #[inline]
+    fn run(self, is_migrated: bool) -> C::Result {
+        Job::run(self.0, is_migrated)
+    }
+}
+
 /// What became of the fork of the rest.
 enum Next<S, F, R> {
     /// No thread has taken the rest.
@@ -170,40 +188,42 @@ impl<'a, P: Producer, C: Consumer<P::Item>> Piece<'a, P, C> {
         self.consumer.consume_iter(folder, self.items.items.into_iter())
     }
 
-    /// Folds the first `block` items while other threads may take the rest.
-    #[inline(always)]
-    fn consume_front(self, block: usize, folder: C::Folder) -> Next<Self, C::Folder, C::Result> {
-        let consumer = self.consumer;
-        let (front, rest) = self.split_at(block);
-        fork(
-            move || front.consume(folder),
-            rest,
-            |folder, rest| Next::Rest(rest, folder),
-            |folder, result| Next::Complete(consumer.combine(consumer.complete(folder), result)),
-            Never,
-        )
+    /// Like [`consume`](Self::consume), compiled once for all long blocks.
+    #[inline(never)]
+    fn consume_out_of_line(self, folder: C::Folder) -> C::Folder {
+        self.consume(folder)
     }
 
     /// Runs a piece of which no other thread has a part.
     #[inline]
     fn run(mut self, mut folder: C::Folder) -> Progress<C::Folder, C::Result> {
         let min = self.items.items.min_len().max(1);
-        let mut block = min;
+        let (mut block, mut done) = (min, 0);
         if self.items.items.max_len() < self.items.len {
-            return self.run_long((folder, block));
+            return self.run_long((folder, block, done));
         }
         while self.items.len > block && self.items.len - block >= min {
             if block >= UNTIMED || Worker::current().stack.is_requested() {
-                return self.run_long((folder, block));
+                return self.run_long((folder, block, done));
             }
-            match self.consume_front(block, folder) {
+            let consumer = self.consumer;
+            let (front, rest) = self.split_at(block);
+            let next = fork(
+                move || front.consume(folder),
+                Rest(rest),
+                |folder, Rest(rest)| Next::Rest(rest, folder),
+                |folder, result| Next::Complete(consumer.combine(consumer.complete(folder), result)),
+                Never,
+            );
+            match next {
                 Next::Rest(rest, next) => (self, folder) = (rest, next),
                 Next::Complete(result) => return Progress::Complete(result),
             }
             if self.consumer.is_full(&folder, self.at) {
                 return Progress::Folding(folder);
             }
-            block *= GROWTH;
+            done += block;
+            block = done * (GROWTH - 1);
         }
         Progress::Folding(self.consume(folder))
     }
@@ -213,12 +233,13 @@ impl<'a, P: Producer, C: Consumer<P::Item>> Piece<'a, P, C> {
     /// Out of line, with arguments in memory, so that a short loop does not save registers for it.
     #[cold]
     #[inline(never)]
-    fn run_long(self, (folder, block): (C::Folder, usize)) -> Progress<C::Folder, C::Result> {
+    fn run_long(self, (folder, block, done): (C::Folder, usize, usize)) -> Progress<C::Folder, C::Result> {
         if Worker::current().registry().is_none() {
-            return Pool::default_pool().install(|| self.run(folder));
+            let _guest = Pool::enter_default();
+            return self.run(folder);
         }
         let is_requested = Worker::current().stack.is_requested();
-        let mut blocks = Blocks::new(self.items.items.min_len());
+        let mut blocks = Blocks::new(self.items.items.min_len(), done);
         if !is_requested {
             blocks.block = block;
         }
@@ -239,26 +260,28 @@ impl<'a, P: Producer, C: Consumer<P::Item>> Piece<'a, P, C> {
             if self.consumer.is_full(&folder, self.at) {
                 return Progress::Folding(folder);
             }
-            let next = if is_requested && len / 2 >= min && len > 1 {
-                let consumer = self.consumer;
-                let (left, right) = self.split_at(len / 2);
-                fork(
-                    || left.share(folder, blocks, false),
-                    right,
-                    |left, right| match left {
-                        Progress::Folding(folder) => Next::Rest(right, folder),
-                        Progress::Complete(left) => Next::Complete(consumer.combine(left, right.run_alone(false))),
-                    },
-                    |left, right| Next::Complete(consumer.combine(left.finish(consumer), right)),
-                    Never,
-                )
-            } else {
-                let block = blocks.next(len).clamp(min, max.max(min));
-                if len <= block || len - block < min {
-                    return Progress::Folding(self.consume(folder));
-                }
-                self.consume_front(block, folder)
+            let halves = is_requested && len / 2 >= min && len > 1;
+            let cut = if halves { blocks.aligned(len / 2).max(min) } else { blocks.next(len).clamp(min, max.max(min)) };
+            if len <= cut || len - cut < min {
+                return Progress::Folding(self.consume_out_of_line(folder));
+            }
+            let (offset, consumer) = (blocks.offset, self.consumer);
+            let (left, right) = self.split_at(cut);
+            let front = || match halves {
+                true => left.share(folder, blocks, false),
+                false => Progress::Folding(left.consume_out_of_line(folder)),
             };
+            let next = fork(
+                front,
+                right,
+                |left, right| match left {
+                    Progress::Folding(folder) => Next::Rest(right, folder),
+                    Progress::Complete(left) => Next::Complete(consumer.combine(left, right.run_alone(false))),
+                },
+                |left, right| Next::Complete(consumer.combine(left.finish(consumer), right)),
+                Never,
+            );
+            blocks.offset = offset.wrapping_add(cut);
             match next {
                 Next::Rest(rest, next) => (self, folder) = (rest, next),
                 Next::Complete(result) => return Progress::Complete(result),
@@ -270,7 +293,7 @@ impl<'a, P: Producer, C: Consumer<P::Item>> Piece<'a, P, C> {
     /// Runs a piece with a folder of its own. `is_requested`: it is cut in half at first.
     fn run_alone(self, is_requested: bool) -> C::Result {
         let consumer = self.consumer;
-        let mut blocks = Blocks::new(self.items.items.min_len());
+        let mut blocks = Blocks::new(self.items.items.min_len(), 0);
         let folder = consumer.folder(self.at);
         self.share(folder, &mut blocks, is_requested).finish(consumer)
     }

@@ -48,6 +48,9 @@ fn patterns(len: usize) -> Vec<Vec<u64>> {
         sorted.iter().rev().map(|i| i / 3).collect(),
         shuffled.iter().map(|i| i % 4).collect(),
         vec![1; len],
+        // Two runs that meet where the slice is cut.
+        (0..len / 2).chain(0..len - len / 2).map(|i| i as u64).collect(),
+        (0..len / 2).rev().chain((0..len - len / 2).rev()).map(|i| i as u64).collect(),
         almost,
         sorted,
         shuffled,

@@ -76,6 +76,7 @@ impl<I: Iterator<Item: Send> + Send> ParallelBridge for I {
 /// A parallel iterator over the items of a plain one, in no particular order.
 /// [`par_bridge`](ParallelBridge::par_bridge) returns it.
 #[derive(Debug, Clone)]
+#[must_use = "parallel iterators are lazy and do nothing unless consumed"]
 pub struct IterBridge<I> {
     iter: I,
     max_batch: Option<usize>,
@@ -125,6 +126,7 @@ impl<I> IterBridge<I> {
 
 /// A parallel iterator over the items of a plain one, in their order. [`IterBridge::ordered`] returns it.
 #[derive(Debug, Clone)]
+#[must_use = "parallel iterators are lazy and do nothing unless consumed"]
 pub struct OrderedIterBridge<I>(IterBridge<I>);
 
 /// A plain iterator that threads share.

@@ -30,6 +30,7 @@ where
 
 /// A parallel iterator over parts of some data. [`split`] returns it.
 #[derive(Clone)]
+#[must_use = "parallel iterators are lazy and do nothing unless consumed"]
 pub struct Split<D, S> {
     data: D,
     splitter: S,

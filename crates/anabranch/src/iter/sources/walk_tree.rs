@@ -25,6 +25,7 @@ macro_rules! walk {
 
         #[doc = concat!("A parallel iterator over the nodes of a tree. [`", stringify!($function), "`] returns it.")]
         #[derive(Clone)]
+        #[must_use = "parallel iterators are lazy and do nothing unless consumed"]
         pub struct $name<S, B> {
             root: S,
             children_of: B,

@@ -108,8 +108,7 @@ impl<T, R: Send, F: Fn(T) -> Option<R> + Sync> Consumer<T> for FindFirst<F> {
 /// Finds the last item that a closure maps to `Some`.
 pub(in crate::iter) struct FindLast<F> {
     map: F,
-    /// The greatest start of the pieces that have found one. A piece that starts earlier has only earlier items left:
-    /// it gets a new folder when it goes on behind a part that another thread has taken.
+    /// The greatest start of the pieces that have found one. Items before it need not be tested.
     greatest: AtomicU64,
 }
 
@@ -145,7 +144,9 @@ impl<T, R: Send, F: Fn(T) -> Option<R> + Sync> Consumer<T> for FindLast<F> {
         right.or(left)
     }
     #[inline]
-    fn is_full(&self, folder: &Found<R>, _: Span) -> bool {
-        folder.start < self.greatest.load(Ordering::Relaxed)
+    fn is_full(&self, _: &Found<R>, rest: Span) -> bool {
+        let greatest = self.greatest.load(Ordering::Relaxed);
+        // An empty `rest` at `greatest` may be behind the piece there.
+        rest.start < greatest && rest.end <= greatest
     }
 }

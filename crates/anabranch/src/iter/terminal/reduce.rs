@@ -17,11 +17,13 @@ impl<T: Send, F: Fn(T, T) -> T + Sync> Consumer<T> for Reduce<F> {
         None
     }
     #[inline]
-    fn consume_iter(&self, folder: Option<T>, items: impl Iterator<Item = T>) -> Option<T> {
-        match folder {
-            Some(folder) => Some(items.fold(folder, &self.0)),
-            None => items.reduce(&self.0),
-        }
+    fn consume_iter(&self, folder: Option<T>, mut items: impl Iterator<Item = T>) -> Option<T> {
+        // One loop for both cases: the compiler does not inline a large iterator into two.
+        let first = match folder {
+            Some(folder) => folder,
+            None => items.next()?,
+        };
+        Some(items.fold(first, &self.0))
     }
     #[inline]
     fn complete(&self, folder: Option<T>) -> Option<T> {

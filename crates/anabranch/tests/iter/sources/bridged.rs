@@ -2,14 +2,14 @@
 
 use super::{Collect, check_order, in_order};
 use crate::{
-    common::{LONG, Tally, panic_text, pool, watchdog},
+    common::{LONG, Tally, panic_text, pool, wait_until, watchdog},
     harness::{check, pools},
 };
 use anabranch::{iter::plumbing::Drive, prelude::*};
 use std::{
     iter,
     sync::{
-        atomic::{AtomicUsize, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
         mpsc,
     },
 };
@@ -144,6 +144,54 @@ fn slow_items_are_processed_by_several_threads() {
                 false => (0..2).par_bridge().for_each(wait),
                 true => (0..2).par_bridge_ordered().for_each(wait),
             });
+        }
+    });
+}
+
+#[test]
+fn last_item_is_found_behind_a_batch_that_has_found_one() {
+    struct SetOnDrop<'a>(&'a AtomicBool);
+
+    impl Drop for SetOnDrop<'_> {
+        fn drop(&mut self) {
+            self.0.store(true, Ordering::SeqCst);
+        }
+    }
+
+    // A thread is at item 0 while another one finds item 1. The first thread goes on with item 3.
+    watchdog(LONG, || {
+        let (third, fourth, over) = (AtomicBool::new(false), AtomicBool::new(false), AtomicBool::new(false));
+        let guard = SetOnDrop(&over);
+        let (third, fourth) = (&third, &fourth);
+        let items = (0..4).inspect(move |i| {
+            let SetOnDrop(_) = &guard;
+            match i {
+                2 => third.store(true, Ordering::SeqCst),
+                3 => fourth.store(true, Ordering::SeqCst),
+                _ => {}
+            }
+        });
+        let found = pool(2).install(|| {
+            items.par_bridge().max_batch(1).ordered().find_last(|i| {
+                match i {
+                    0 => wait_until(|| third.load(Ordering::SeqCst)),
+                    2 => wait_until(|| fourth.load(Ordering::SeqCst) || over.load(Ordering::SeqCst)),
+                    _ => {}
+                }
+                true
+            })
+        });
+        assert_eq!(found, Some(3));
+    });
+}
+
+#[test]
+fn search_in_an_endless_iterator_ends() {
+    watchdog(LONG, || {
+        for pool in pools() {
+            assert_eq!(pool.install(|| (0..).par_bridge().find_any(|i| *i == 1000)), Some(1000));
+            assert_eq!(pool.install(|| (0..).par_bridge_ordered().find_first(|i| *i >= 1000)), Some(1000));
+            assert!(pool.install(|| (0..).par_bridge().try_for_each(|i| (i < 1000).then_some(()))).is_none());
         }
     });
 }

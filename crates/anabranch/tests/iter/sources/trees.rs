@@ -57,6 +57,20 @@ fn nodes_are_in_order() {
 }
 
 #[test]
+fn deterministic_walk_has_the_same_pieces_in_each_run() {
+    let tree = Tree::random(300, 3, 7);
+    let children = |node: &usize| tree.0[*node].clone();
+    let pieces = || {
+        let prefix = walk_tree_prefix(0, children).deterministic().fold(|| 0, |n, _| n + 1);
+        let postfix = walk_tree_postfix(0, children).deterministic().fold(|| 0, |n, _| n + 1);
+        (in_order(prefix), in_order(postfix))
+    };
+    let alone = pools()[0].install(pieces);
+    assert!(alone.0.len() > 10 && alone.1.len() > 10, "{alone:?}");
+    check(alone, pieces);
+}
+
+#[test]
 fn node_with_many_children_and_long_path_need_little_stack() {
     let path = |node: &u32| (*node < 100_000).then_some(node + 1);
     let star = |node: &u32| if *node == 0 { (1..=20_000).collect() } else { Vec::new() };

@@ -19,6 +19,7 @@ macro_rules! chunks {
     ) => {
         #[doc = $doc]
         #[derive(Debug)]
+        #[must_use = "parallel iterators are lazy and do nothing unless consumed"]
         pub struct $name<'data, T> {
             slice: $slice,
             size: usize,

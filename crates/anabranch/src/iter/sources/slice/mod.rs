@@ -19,6 +19,7 @@ use std::{mem, slice};
 
 /// A parallel iterator over shared references to the items of a slice.
 #[derive(Debug)]
+#[must_use = "parallel iterators are lazy and do nothing unless consumed"]
 pub struct Iter<'data, T>(&'data [T]);
 
 impl<T> Clone for Iter<'_, T> {
@@ -60,6 +61,7 @@ impl<'data, T: Sync> Producer for Iter<'data, T> {
 
 /// A parallel iterator over mutable references to the items of a slice.
 #[derive(Debug)]
+#[must_use = "parallel iterators are lazy and do nothing unless consumed"]
 pub struct IterMut<'data, T>(&'data mut [T]);
 
 impl<'data, T: Send> IntoParallelIterator for &'data mut [T] {

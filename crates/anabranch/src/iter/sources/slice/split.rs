@@ -14,6 +14,7 @@ macro_rules! parts {
         [$($argument:ty),*], $boundary:expr, $items:expr
     ) => {
         #[doc = $doc]
+        #[must_use = "parallel iterators are lazy and do nothing unless consumed"]
         pub struct $name<'data, T, P> {
             slice: &'data $($mut)? [T],
             predicate: P,

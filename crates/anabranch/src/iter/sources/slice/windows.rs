@@ -5,6 +5,7 @@ use std::slice;
 
 /// Overlapping windows of a slice. [`par_windows`](super::ParallelSlice::par_windows) returns it.
 #[derive(Debug)]
+#[must_use = "parallel iterators are lazy and do nothing unless consumed"]
 pub struct Windows<'data, T> {
     slice: &'data [T],
     size: usize,
@@ -53,6 +54,7 @@ drive_producer!(['data, T: Sync] Windows<'data, T>, &'data [T], |this| this.clon
 
 /// Overlapping windows of `N` elements. [`par_array_windows`](super::ParallelSlice::par_array_windows) returns it.
 #[derive(Debug)]
+#[must_use = "parallel iterators are lazy and do nothing unless consumed"]
 pub struct ArrayWindows<'data, T, const N: usize>(&'data [T]);
 
 impl<'data, T, const N: usize> ArrayWindows<'data, T, N> {
