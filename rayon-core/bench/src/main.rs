@@ -1,7 +1,7 @@
 //! The workloads of rayon-demo, on unmodified rayon. See `run`.
 //!
-//! `rayon-demo one WORKLOAD` measures a workload in this process. `rayon-demo compare STOCK DROP-IN` lets two programs do
-//! that in turn, and prints a table.
+//! `rayon-demo one WORKLOAD` measures a workload in this process. `rayon-demo compare STOCK DROP-IN` lets two programs
+//! do that in turn, and prints a table.
 
 mod compare;
 mod measure;
