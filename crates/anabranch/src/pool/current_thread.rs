@@ -8,11 +8,11 @@ use crate::{
     pool::{registry::Registry, stats::Phase, worker::Worker},
     sys::{sync::Arc, thread::thread_local},
 };
-use std::cell::RefCell;
+use std::cell::Cell;
 
 thread_local! {
     /// The pool that has the calling thread.
-    static MEMBERSHIP: RefCell<Option<Membership>> = const { RefCell::new(None) };
+    static MEMBERSHIP: Cell<Option<Membership>> = const { Cell::new(None) };
 }
 
 struct Membership {
@@ -38,12 +38,11 @@ impl Registry {
     /// No other thread holds that worker entry, or will.
     pub(super) unsafe fn adopt_current_thread(&self) {
         let me = self.worker(0);
-        MEMBERSHIP.with(|membership| {
-            // SAFETY: no other thread holds the worker entry, as the caller guarantees. `membership` keeps the registry
-            // alive until the thread is back on its outer worker entry.
-            let outside = unsafe { Worker::occupy(me) };
-            *membership.borrow_mut() = Some(Membership { registry: self.shared(), outside });
-        });
+        // SAFETY: no other thread holds the worker entry, as the caller guarantees. `MEMBERSHIP` keeps the registry
+        // alive until the thread is back on its outer worker entry.
+        let outside = unsafe { Worker::occupy(me) };
+        // If the thread ends and has no thread-locals any more, this panics and drops the membership again.
+        MEMBERSHIP.set(Some(Membership { registry: self.shared(), outside }));
         me.note_thread();
         me.status.activate();
         me.counters.enter(Phase::Working);

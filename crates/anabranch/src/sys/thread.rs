@@ -101,7 +101,9 @@ mod shuttled {
         pub(crate) fn get(&'static self) -> T {
             self.0.with(Cell::get)
         }
+    }
 
+    impl<T> LocalCell<T> {
         pub(crate) fn set(&'static self, value: T) {
             self.0.with(|cell| cell.set(value));
         }
