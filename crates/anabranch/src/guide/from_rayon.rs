@@ -13,6 +13,9 @@
 //! assert_eq!(sorted, ["NOT", "be", "be", "not", "or", "to", "to"]);
 //! ```
 //!
+//! Crates that stay on rayon can share the pool. Two lines in the application's `Cargo.toml` put all of them on it: see
+//! [Put your application on one pool](https://github.com/anabranch/anabranch/blob/main/docs/ONE_POOL.md).
+//!
 //! # Parallel iterators
 //! *The same* means the same names and arguments. The last column has what differs.
 //!

@@ -1,0 +1,49 @@
+//! How many threads a pool has.
+
+use crate::global;
+use anabranch::Pool;
+use std::{env, num::NonZero, thread};
+
+/// Returns the largest number of threads that a pool can have. A builder reduces a larger number to it.
+///
+/// ```
+/// assert_eq!(rayon_core::max_num_threads(), 4095);
+/// ```
+pub fn max_num_threads() -> usize {
+    Pool::MAX_THREADS
+}
+
+/// Returns the number of threads of the caller's pool, or of the global pool if the caller is outside of any.
+///
+/// ```
+/// let pool = rayon_core::ThreadPoolBuilder::new().num_threads(3).build()?;
+/// assert_eq!(pool.install(rayon_core::current_num_threads), 3);
+/// # Ok::<(), rayon_core::ThreadPoolBuildError>(())
+/// ```
+#[inline]
+pub fn current_num_threads() -> usize {
+    if anabranch::in_pool() { anabranch::current_num_threads() } else { global::get().pool.num_threads() }
+}
+
+/// Returns what `RAYON_NUM_THREADS` says, or else the older `RAYON_RS_NUM_CPUS`. A zero in the first stands for as many
+/// threads as the machine offers.
+pub(crate) fn from_environment() -> Option<usize> {
+    match variable("RAYON_NUM_THREADS") {
+        Some(0) => Some(available()),
+        Some(threads) => Some(threads),
+        None => variable("RAYON_RS_NUM_CPUS").filter(|threads| *threads > 0),
+    }
+}
+
+/// Returns the number of threads of a pool for which the program does not choose it.
+pub(crate) fn default() -> usize {
+    from_environment().unwrap_or_else(available)
+}
+
+fn variable(name: &str) -> Option<usize> {
+    env::var(name).ok()?.parse().ok()
+}
+
+fn available() -> usize {
+    thread::available_parallelism().map_or(1, NonZero::get)
+}
