@@ -58,7 +58,8 @@ pub fn from_producer<I: anabranch::iter::plumbing::DriveIndexed>(mut iter: I, ra
                 items.extend(reversed.into_iter().rev());
             }
             5 => {
-                items.extend(part.nth(0));
+                let first: usize = 0;
+                items.extend(part.nth(first));
                 let last = part.nth_back(0);
                 items.extend(part);
                 items.extend(last);
