@@ -97,7 +97,6 @@ impl<I> IterBridge<I> {
     /// let lines = "1\n2\n3".lines().par_bridge().max_batch(1000);
     /// assert_eq!(lines.map(|line| line.parse::<u32>().unwrap()).sum::<u32>(), 6);
     /// ```
-    #[must_use]
     #[track_caller]
     pub fn max_batch(self, max: usize) -> Self {
         assert!(max > 0, "a batch has at least one item");
@@ -118,7 +117,6 @@ impl<I> IterBridge<I> {
     /// let letters = ["a", "b", "c"].into_iter().par_bridge().ordered().map(str::to_owned);
     /// assert_eq!(letters.reduce(String::new, |a, b| a + &b), "abc");
     /// ```
-    #[must_use]
     pub fn ordered(self) -> OrderedIterBridge<I> {
         OrderedIterBridge(self)
     }

@@ -49,7 +49,7 @@ impl Arg {
 /// matters.
 pub fn last_even(a: Value, b: &Value) -> Value {
     let b = b.get();
-    a.with(|a| if b % 2 == 0 { b } else { a })
+    a.with(|a| if b.is_multiple_of(2) { b } else { a })
 }
 
 /// Joins the values of a chunk.
@@ -229,7 +229,7 @@ steps! { |items, arg|
     any flat_map_in_pieces: items.flat_map(|item| arg.several(item)) =>
         items.flat_map(|item| pieces(arg.several(item), arg.seed));
     any flat_map_iter: items.flat_map(|item| arg.several(item)) => items.flat_map_iter(|item| arg.several(item));
-    any flatten: items.map(|item| arg.several(item)).flatten();
+    any flatten: items.flat_map(|item| arg.several(item)) => items.map(|item| arg.several(item)).flatten();
     any flatten_iter: items.flat_map(|item| arg.several(item)) => items.map(|item| arg.several(item)).flatten_iter();
     any flatten_options: items.flat_map(|item| arg.holds(item.get()).then_some(item)) =>
         items.flat_map(|item| arg.holds(item.get()).then_some(item));
