@@ -35,6 +35,9 @@ pub(crate) trait Job: Send {
     /// Whether the job has to run on a fiber.
     const MAY_WAIT: bool = false;
 
+    /// Whether the fork first looks for a request for work. If not, its thread is in a pool, and has just looked.
+    const LOOKS_FOR_REQUESTS: bool = true;
+
     /// Whether a thread keeps a copy of the job beside the one in the frame, and goes on with the copy if no thief
     /// takes the job.
     ///
@@ -217,7 +220,7 @@ where
     // SAFETY: `MaybeUninit<J>` may have any bytes. The copy is used only if the job in the frame is not, below.
     let copy = unsafe { (&raw const job).cast::<MaybeUninit<J>>().read() };
     let fork = Fork::new(job, worker.stack.newest());
-    let ra = if worker.stack.is_requested() {
+    let ra = if J::LOOKS_FOR_REQUESTS && worker.stack.is_requested() {
         if worker.registry().is_none() {
             // SAFETY: the fork was never linked, so it was never published. Its job is taken once, here.
             return outside.run(a, unsafe { fork.take_job() });
@@ -227,7 +230,7 @@ where
         unsafe { run_linked(worker, &fork, || serve_first((worker, a))) }
     } else {
         // SAFETY: this thread owns the stack, and `fork` follows its newest frame and is popped below. The thread is in
-        // a pool: the worker entry outside of every pool is always asked.
+        // a pool: the worker entry outside of every pool is always asked, and so is one whose job does not look.
         unsafe { run_linked(worker, &fork, a) }
     };
     let frame = fork.frame();

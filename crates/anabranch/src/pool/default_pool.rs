@@ -2,6 +2,7 @@
 
 use crate::pool::{
     builder::{BuildError, Builder},
+    guest::Guest,
     handle::Pool,
     worker::Worker,
 };
@@ -21,6 +22,16 @@ impl Pool {
             Some(pool) => pool,
             None => Self::make_default(),
         }
+    }
+
+    /// Makes the calling thread, which is in no pool, a guest of the default pool until the value is dropped.
+    ///
+    /// Out of line and not generic, so that it is compiled once.
+    #[cold]
+    #[inline(never)]
+    #[track_caller]
+    pub(crate) fn enter_default() -> Option<Guest<'static>> {
+        Self::default().registry().guest()
     }
 
     /// Not in the initialiser of `DEFAULT`: a panic from there would not point at the caller.

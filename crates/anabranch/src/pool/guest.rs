@@ -20,16 +20,22 @@ impl Registry {
     /// a guest.
     #[inline]
     pub(crate) fn enter<R>(&self, root: impl FnOnce() -> R) -> R {
+        let _guest = self.guest();
+        root()
+    }
+
+    /// Makes the calling thread a guest until the value is dropped. Returns `None` if it belongs to this pool.
+    #[inline]
+    pub(crate) fn guest(&self) -> Option<Guest<'_>> {
         let current = Worker::current();
         if current.is_of(self) {
-            return root();
+            return None;
         }
         // The thread may be away for long, so it lets other threads take its forks in its own pool.
         if current.registry().is_some() {
             current.publish_all();
         }
-        let _guest = Guest::enter(self);
-        root()
+        Some(Guest::enter(self))
     }
 
     /// Takes a worker entry for a guest, if possible the last one of this thread. The caller holds it.
@@ -96,7 +102,7 @@ impl Registry {
 }
 
 /// A thread from outside that runs a root of its own.
-struct Guest<'a> {
+pub(crate) struct Guest<'a> {
     worker: &'a Worker,
     outer: *const Worker,
     /// A fiber of another pool does not leave its stack meanwhile, because fibers of this worker entry do not run on

@@ -11,7 +11,7 @@ mod builder;
 #[cfg(not(loom))]
 mod default_pool;
 #[cfg(not(loom))]
-mod guest;
+pub(crate) mod guest;
 #[cfg(not(loom))]
 pub(crate) mod handle;
 #[cfg(not(loom))]

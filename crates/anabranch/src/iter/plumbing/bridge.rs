@@ -70,7 +70,8 @@ where
     I: Drive,
     C: Consumer<I::Item>,
 {
-    Pool::default().install(|| iter.drive(consumer, consumer.folder(at), at).finish(consumer))
+    let _guest = Pool::enter_default();
+    iter.drive(consumer, consumer.folder(at), at).finish(consumer)
 }
 
 /// Folds the items of `producer`, in parallel if other threads are idle. `at` is the position of the producer's items.
@@ -142,12 +143,26 @@ where
 impl<P: Producer, C: Consumer<P::Item>> Job for Piece<'_, P, C> {
     type Output = C::Result;
 
-    const STAYS_IN_REGISTERS: bool = true;
-
     /// Runs a piece on the thread that has stolen it.
     #[inline]
     fn run(self) -> C::Result {
         self.run_alone(true)
+    }
+}
+
+/// The rest of a piece of which no other thread has a part.
+struct Rest<'a, P: Producer, C: Consumer<P::Item>>(Piece<'a, P, C>);
+
+impl<P: Producer, C: Consumer<P::Item>> Job for Rest<'_, P, C> {
+    type Output = C::Result;
+
+    /// [`Piece::run`] looks for requests before each block.
+    const LOOKS_FOR_REQUESTS: bool = false;
+    const STAYS_IN_REGISTERS: bool = true;
+
+    #[inline]
+    fn run(self) -> C::Result {
+        Job::run(self.0)
     }
 }
 
@@ -173,18 +188,10 @@ impl<'a, P: Producer, C: Consumer<P::Item>> Piece<'a, P, C> {
         self.consumer.consume_iter(folder, self.items.items.into_iter())
     }
 
-    /// Folds the first `block` items while other threads may take the rest.
-    #[inline(always)]
-    fn consume_front(self, block: usize, folder: C::Folder) -> Next<Self, C::Folder, C::Result> {
-        let consumer = self.consumer;
-        let (front, rest) = self.split_at(block);
-        fork(
-            move || front.consume(folder),
-            rest,
-            |folder, rest| Next::Rest(rest, folder),
-            |folder, result| Next::Complete(consumer.combine(consumer.complete(folder), result)),
-            Never,
-        )
+    /// Like [`consume`](Self::consume), compiled once for all long blocks.
+    #[inline(never)]
+    fn consume_out_of_line(self, folder: C::Folder) -> C::Folder {
+        self.consume(folder)
     }
 
     /// Runs a piece of which no other thread has a part.
@@ -199,7 +206,16 @@ impl<'a, P: Producer, C: Consumer<P::Item>> Piece<'a, P, C> {
             if block >= UNTIMED || Worker::current().stack.is_requested() {
                 return self.run_long((folder, block, done));
             }
-            match self.consume_front(block, folder) {
+            let consumer = self.consumer;
+            let (front, rest) = self.split_at(block);
+            let next = fork(
+                move || front.consume(folder),
+                Rest(rest),
+                |folder, Rest(rest)| Next::Rest(rest, folder),
+                |folder, result| Next::Complete(consumer.combine(consumer.complete(folder), result)),
+                Never,
+            );
+            match next {
                 Next::Rest(rest, next) => (self, folder) = (rest, next),
                 Next::Complete(result) => return Progress::Complete(result),
             }
@@ -219,7 +235,8 @@ impl<'a, P: Producer, C: Consumer<P::Item>> Piece<'a, P, C> {
     #[inline(never)]
     fn run_long(self, (folder, block, done): (C::Folder, usize, usize)) -> Progress<C::Folder, C::Result> {
         if Worker::current().registry().is_none() {
-            return Pool::default().install(|| self.run(folder));
+            let _guest = Pool::enter_default();
+            return self.run(folder);
         }
         let is_requested = Worker::current().stack.is_requested();
         let mut blocks = Blocks::new(self.items.items.min_len(), done);
@@ -243,29 +260,27 @@ impl<'a, P: Producer, C: Consumer<P::Item>> Piece<'a, P, C> {
             if self.consumer.is_full(&folder, self.at) {
                 return Progress::Folding(folder);
             }
-            let offset = blocks.offset;
-            let cut;
-            let next = if is_requested && len / 2 >= min && len > 1 {
-                let consumer = self.consumer;
-                cut = blocks.aligned(len / 2).max(min);
-                let (left, right) = self.split_at(cut);
-                fork(
-                    || left.share(folder, blocks, false),
-                    right,
-                    |left, right| match left {
-                        Progress::Folding(folder) => Next::Rest(right, folder),
-                        Progress::Complete(left) => Next::Complete(consumer.combine(left, right.run_alone(false))),
-                    },
-                    |left, right| Next::Complete(consumer.combine(left.finish(consumer), right)),
-                    Never,
-                )
-            } else {
-                cut = blocks.next(len).clamp(min, max.max(min));
-                if len <= cut || len - cut < min {
-                    return Progress::Folding(self.consume(folder));
-                }
-                self.consume_front(cut, folder)
+            let halves = is_requested && len / 2 >= min && len > 1;
+            let cut = if halves { blocks.aligned(len / 2).max(min) } else { blocks.next(len).clamp(min, max.max(min)) };
+            if len <= cut || len - cut < min {
+                return Progress::Folding(self.consume_out_of_line(folder));
+            }
+            let (offset, consumer) = (blocks.offset, self.consumer);
+            let (left, right) = self.split_at(cut);
+            let front = || match halves {
+                true => left.share(folder, blocks, false),
+                false => Progress::Folding(left.consume_out_of_line(folder)),
             };
+            let next = fork(
+                front,
+                right,
+                |left, right| match left {
+                    Progress::Folding(folder) => Next::Rest(right, folder),
+                    Progress::Complete(left) => Next::Complete(consumer.combine(left, right.run_alone(false))),
+                },
+                |left, right| Next::Complete(consumer.combine(left.finish(consumer), right)),
+                Never,
+            );
             blocks.offset = offset.wrapping_add(cut);
             match next {
                 Next::Rest(rest, next) => (self, folder) = (rest, next),
