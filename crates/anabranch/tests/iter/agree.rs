@@ -58,9 +58,10 @@ pub fn from_producer<I: anabranch::iter::plumbing::DriveIndexed>(mut iter: I, ra
                 items.extend(reversed.into_iter().rev());
             }
             5 => {
-                let first: usize = 0;
-                items.extend(part.nth(first));
-                let last = part.nth_back(0);
+                // `step_by` calls these.
+                let skipped = 0;
+                items.extend(part.nth(skipped));
+                let last = part.nth_back(skipped);
                 items.extend(part);
                 items.extend(last);
             }

@@ -6,7 +6,7 @@ use crate::{
     common::{Counted, Random, Tally},
     harness::{check, pieces},
 };
-use anabranch::prelude::*;
+use anabranch::{iter::Either, prelude::*};
 use std::{
     cell::Cell,
     panic::{AssertUnwindSafe, catch_unwind},
@@ -125,6 +125,9 @@ fn producers_of_adapters_yield_each_item_once() {
         let items = || numbers.par_iter().copied();
         assert_eq!(from_producer(items(), &mut random), numbers);
         assert_eq!(from_producer(numbers.par_iter().cloned(), &mut random), numbers);
+        let either = |left| if left { Either::Left(items()) } else { Either::Right(items().map(|i| i)) };
+        assert_eq!(from_producer(either(true), &mut random), numbers);
+        assert_eq!(from_producer(either(false), &mut random), numbers);
         assert_eq!(from_producer(items().panic_fuse(), &mut random), numbers);
         let (seen, reported) = (AtomicU32::new(0), AtomicUsize::new(0));
         let inspect = |i: &u32| _ = seen.fetch_add(*i, Ordering::Relaxed);

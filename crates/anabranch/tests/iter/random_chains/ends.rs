@@ -153,7 +153,7 @@ ends! { |items, arg|
     any reduce_with: items.reduce(|a, b| last_even(a, &b)) => items.reduce_with(|a, b| last_even(a, &b));
     any fold: items.fold(Digest::EMPTY, |all, item| all.then(Digest::of(&item))) =>
         items.fold(|| Digest::EMPTY, |all, item| all.then(Digest::of(&item))).reduce(|| Digest::EMPTY, Digest::then);
-    any try_reduce: Some(items.map(|item| Digest::of(&item)).fold(Digest::EMPTY, Digest::then)) =>
+    any try_reduce: Some(items.fold(Digest::EMPTY, |all, item| all.then(Digest::of(&item)))) =>
         items.map(|item| Some(Digest::of(&item))).try_reduce(|| Digest::EMPTY, |a, b| Some(a.then(b)));
     any try_reduce_failing: items.all(|item| arg.holds(item.get())) =>
         items.map(|item| if arg.holds(item.get()) { Ok(item) } else { Err(()) })
