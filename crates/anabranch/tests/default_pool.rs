@@ -7,18 +7,18 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 #[test]
 fn default_pool_is_built_once() {
-    static ENDED: AtomicUsize = AtomicUsize::new(0);
+    static STARTED: AtomicUsize = AtomicUsize::new(0);
     common::watchdog(common::LONG, || {
         assert!(matches!(Pool::builder().threads(0).build_default(), Err(BuildError::ZeroThreads)));
         Pool::builder().threads(3).thread_name(|i| format!("default {i}")).build_default().unwrap();
         assert_eq!(current_num_threads(), 3);
         assert_eq!(common::sum_to(1000), 500_500);
 
-        let again = Pool::builder().threads(2).on_exit(|_| _ = ENDED.fetch_add(1, Ordering::Relaxed)).build_default();
-        let error = again.unwrap_err();
+        let again = Pool::builder().threads(2).on_start(|_| _ = STARTED.fetch_add(1, Ordering::Relaxed));
+        let error = again.build_default().unwrap_err();
         assert!(matches!(error, BuildError::DefaultExists));
         assert!(error.to_string().contains("exists already"));
-        assert_eq!(ENDED.load(Ordering::Relaxed), 2, "the pool that came too late is ended");
+        assert_eq!(STARTED.load(Ordering::Relaxed), 0, "a pool that comes too late starts no threads");
         assert_eq!(current_num_threads(), 3);
 
         let own = common::pool(5);
