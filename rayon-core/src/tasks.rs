@@ -1,8 +1,8 @@
 //! An Anabranch scope without the lifetime of the call that waits for it.
 //!
 //! In rayon, `Scope<'scope>` has one lifetime, that of what its jobs borrow. `anabranch::Scope<'s, 'scope>` has a
-//! second, that of the scope itself, so that the compiler can check its use. This module erases it. All `unsafe` code
-//! of the crate is here.
+//! second, that of the scope itself, so that the compiler can check its use. This module erases it. The callers of its
+//! unsafe functions, `scope` and `scope_fifo`, are the only other places with `unsafe` code.
 
 use anabranch::PoolId;
 use std::{marker::PhantomData, ptr::NonNull};
