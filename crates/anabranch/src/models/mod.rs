@@ -23,6 +23,7 @@ mod local_wait;
 mod offer;
 mod parcel;
 mod parker;
+mod placed;
 mod proto_ring;
 mod queue;
 mod root;

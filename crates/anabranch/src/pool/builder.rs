@@ -104,7 +104,7 @@ impl Builder {
         self
     }
 
-    /// Sets a handler for hazards: a fiber that blocks the thread to which other fibers are bound, see
+    /// Sets a handler for hazards: a fiber that keeps the thread to which other fibers are bound, see
     /// [`HazardKind`](crate::HazardKind). Without a handler the pool writes a line to the standard error stream, if
     /// that is writable.
     ///

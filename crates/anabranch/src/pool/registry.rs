@@ -197,17 +197,20 @@ impl Registry {
         }
     }
 
-    /// Enqueues a fiber to start: in the caller's own queue if it is in this pool, or else in that of one of the
-    /// workers.
+    /// Returns a number that grows by one with each call: whose turn it is among the workers.
+    pub(crate) fn next_turn(&self) -> usize {
+        self.next_worker.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Enqueues a fiber to start: in the caller's own queue if it is in this pool, or else on one of the workers.
     pub(crate) fn inject(&self, job: Job) {
         let here = Worker::current();
         if here.is_of(self) {
             // SAFETY: this thread holds the worker entry, so it is the owner of the queue.
             unsafe { here.fibers.jobs.push(job) };
             self.wake_heartbeat_for_work();
-        } else {
-            let index = self.next_worker.fetch_add(1, Ordering::Relaxed) % self.threads();
-            self.worker(index).fibers.jobs.inject(job);
+        } else if !self.place_from_outside(job) {
+            self.worker(self.next_turn() % self.threads()).fibers.jobs.inject(job);
             self.announce_work();
         }
     }
@@ -246,7 +249,7 @@ impl Registry {
     pub(crate) fn is_wound_up(&self) -> bool {
         self.limits.is_empty()
             && self.detached.load(Ordering::Relaxed) == 0
-            && self.workers().all(|worker| worker.fibers.jobs.is_empty())
+            && self.workers().all(|worker| worker.fibers.jobs.is_empty() && worker.placed().is_empty())
     }
 
     pub(crate) fn is_closing(&self) -> bool {

@@ -50,6 +50,7 @@ pub(crate) struct Threads {
     refused: AtomicU64,
     has_complained: AtomicBool,
     has_seen_run_on_fiber: AtomicBool,
+    has_seen_long_computation: AtomicBool,
     /// Worker entries for which the system refused a thread; later attempts use them.
     unused: Mutex<Vec<usize>>,
     /// No thread was started when the pool was made. The system refused them, or the pool uses the program's.
@@ -65,6 +66,7 @@ impl Threads {
             refused: AtomicU64::new(0),
             has_complained: AtomicBool::new(false),
             has_seen_run_on_fiber: AtomicBool::new(false),
+            has_seen_long_computation: AtomicBool::new(false),
             unused: Mutex::new(Vec::new()),
             had_no_thread: AtomicBool::new(false),
         }
@@ -170,6 +172,11 @@ impl Threads {
     /// Returns whether this wait inside of `run` on a fiber is the first of the pool, and records that it is reported.
     pub(crate) fn is_first_run_on_fiber(&self) -> bool {
         !self.has_seen_run_on_fiber.load(Ordering::Relaxed) && !self.has_seen_run_on_fiber.swap(true, Ordering::Relaxed)
+    }
+
+    /// Returns whether this long computation on a fiber is the first of the pool, and records that it is reported.
+    pub(crate) fn is_first_long_computation(&self) -> bool {
+        !self.has_seen_long_computation.swap(true, Ordering::Relaxed)
     }
 
     /// Reports a hazard. Does not unwind, because callers are in the middle of a wait. The handler must not begin such

@@ -3,8 +3,8 @@
 
 use crate::{
     fiber::{
-        fiber::Fiber, kick::Kick, limits::Limits, own_store::OwnStore, ready::Inbox, ready_queue::ReadyQueue,
-        run_queue::RunQueue, stack::pool::StackPool, status::FiberStatus, task::Job,
+        fiber::Fiber, kick::Kick, limits::Limits, own_store::OwnStore, placed::Placed, ready::Inbox,
+        ready_queue::ReadyQueue, run_queue::RunQueue, stack::pool::StackPool, status::FiberStatus, task::Job,
     },
     fork::{
         frame::{Frame, Lineage, Running},
@@ -19,6 +19,7 @@ use crate::{
     },
     sys::{
         asymmetric_fence::Fence,
+        clock::Instant,
         parker::Parker,
         sync::{AtomicBool, AtomicU64, Mutex, Ordering, lock},
         thread::{self, thread_local},
@@ -49,6 +50,8 @@ pub(crate) struct Fibers {
     /// Fibers that have not started. On cache lines of its own, as are `inbox` and `local`: searching threads read the
     /// rest of a worker all the time.
     pub(crate) jobs: CachePadded<RunQueue<Job>>,
+    /// Fibers to start that other threads have placed here.
+    placed: Placed<Job>,
     /// Fibers that other threads have woken.
     pub(crate) inbox: CachePadded<Inbox<Fiber>>,
     /// Kicks from other threads. They are rare, so this has no cache line of its own.
@@ -63,8 +66,10 @@ pub(crate) struct Fibers {
 /// The state of a worker's fibers that only the worker's thread accesses.
 pub(crate) struct Local {
     pub(crate) ready: ReadyQueue<Fiber>,
-    /// The number of fibers that have begun and not ended.
-    pub(crate) live: Cell<usize>,
+    /// The number of fibers from which on the worker compares its load with that of others, and the number of
+    /// comparisons. See `fiber::placement`.
+    pub(crate) compares_from: Cell<usize>,
+    pub(crate) compared: Cell<usize>,
     pub(crate) timers: RefCell<Timers<*const Fiber>>,
     pub(crate) stacks: RefCell<Option<StackPool>>,
     /// The store for the blocks of fibers that are spawned here.
@@ -164,11 +169,13 @@ impl Fibers {
     const fn new(fence: Fence) -> Self {
         Self {
             jobs: CachePadded::new(RunQueue::new(fence)),
+            placed: Placed::new(),
             inbox: CachePadded::new(Inbox::new()),
             kicks: Inbox::new(),
             local: CachePadded::new(Local {
                 ready: ReadyQueue::new(),
-                live: Cell::new(0),
+                compares_from: Cell::new(0),
+                compared: Cell::new(0),
                 timers: RefCell::new(Timers::new()),
                 stacks: RefCell::new(None),
                 store: OwnStore::new(),
@@ -404,12 +411,28 @@ impl Worker {
 
     /// Returns whether there is something to take.
     pub(crate) fn has_work(&self) -> bool {
-        !self.tasks.is_empty() || self.stack.shelf.has_available() || self.has_jobs()
+        !self.tasks.is_empty()
+            || self.stack.shelf.has_available()
+            || (!self.fibers.jobs.is_empty() || self.has_overdue_jobs()) && self.limits().has_room()
     }
 
     /// Returns whether this worker has fibers to start, and the limits allow one.
     pub(crate) fn has_jobs(&self) -> bool {
-        !self.fibers.jobs.is_empty() && self.limits().has_room()
+        !(self.fibers.jobs.is_empty() && self.fibers.placed.is_empty()) && self.limits().has_room()
+    }
+
+    /// Returns whether there are fibers to start that were placed here, and the limits allow one.
+    pub(crate) fn has_placed_jobs(&self) -> bool {
+        !self.fibers.placed.is_empty() && self.limits().has_room()
+    }
+
+    /// Returns whether a placed fiber has waited here for so long that other threads may take it.
+    pub(crate) fn has_overdue_jobs(&self) -> bool {
+        self.registry().is_some_and(|registry| self.fibers.placed.is_overdue(|| registry.micros_at(Instant::now())))
+    }
+
+    pub(crate) fn placed(&self) -> &Placed<Job> {
+        &self.fibers.placed
     }
 
     pub(crate) fn limits(&self) -> &Limits {
