@@ -8,6 +8,8 @@ mod block;
 #[cfg(not(loom))]
 mod block_on;
 #[cfg(not(loom))]
+mod blocking;
+#[cfg(not(loom))]
 pub(crate) mod cancel_check;
 #[cfg(not(loom))]
 mod cancel_handle;

@@ -1,6 +1,7 @@
 //! Fibers: spawning, joining, cancelling, time, limits and shutdown.
 
 mod awaiting;
+mod blocking;
 mod cancel;
 mod compute;
 mod deadlines;
