@@ -50,6 +50,7 @@
 //! | run two functions that may wait | [`Cx::join`], [`Cx::try_join`] |
 //! | run one function for many items, a few at a time | [`Cx::map_concurrent`] |
 //! | spawn fibers that borrow | [`Cx::scope`] |
+//! | spawn fibers that may fail | [`Cx::try_scope`] |
 //! | spawn a fiber that outlives the call | [`spawn`] |
 //! | take the first of several results | [`Cx::race`], [`Cx::race_ok`] |
 //! | limit the time | [`Cx::timeout`], [`Cx::with_deadline`] |
@@ -152,7 +153,7 @@ pub use crate::{
     channel::service::{Service, spawn_service},
     cx::{
         FallibleRacers, FiberInfo, FiberScope, FiberState, JoinError, JoinHandle, Racers, ScopedHandle, SleepAsync,
-        Spawner, fibers, sleep_async, spawn, spawn_async,
+        Spawner, TryScope, TrySpawner, fibers, sleep_async, spawn, spawn_async,
     },
 };
 #[cfg(not(loom))]

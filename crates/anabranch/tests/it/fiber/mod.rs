@@ -17,4 +17,5 @@ mod scope;
 mod shutdown;
 mod spawn;
 mod time;
+mod try_scope;
 mod unwinding;
