@@ -49,6 +49,7 @@
 //! | wait, on this thread | [`run`] |
 //! | run two functions that may wait | [`Cx::join`], [`Cx::try_join`] |
 //! | run one function for many items, a few at a time | [`Cx::map_concurrent`] |
+//! | take results as they arrive | [`Cx::map_unordered`], [`JoinSet`] |
 //! | spawn fibers that borrow | [`Cx::scope`] |
 //! | spawn fibers that may fail | [`Cx::try_scope`] |
 //! | spawn a fiber that outlives the call | [`spawn`] |
@@ -152,8 +153,8 @@ mod wait;
 pub use crate::{
     channel::service::{Service, spawn_service},
     cx::{
-        FallibleRacers, FiberInfo, FiberScope, FiberState, JoinError, JoinHandle, Racers, ScopedHandle, SleepAsync,
-        Spawner, TryScope, TrySpawner, fibers, sleep_async, spawn, spawn_async,
+        Arrivals, FallibleRacers, FiberInfo, FiberScope, FiberState, JoinError, JoinHandle, JoinSet, Joining, Racers,
+        ScopedHandle, SleepAsync, Spawner, TryScope, TrySpawner, fibers, sleep_async, spawn, spawn_async,
     },
 };
 #[cfg(not(loom))]

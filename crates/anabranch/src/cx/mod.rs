@@ -24,11 +24,15 @@ pub(crate) mod handle;
 mod join;
 #[cfg(all(any(unix, windows), not(loom)))]
 pub(crate) mod join_error;
+#[cfg(all(any(unix, windows), not(loom)))]
+mod join_set;
 pub(crate) mod limit;
 #[cfg(all(any(unix, windows), not(loom)))]
 mod list;
 #[cfg(all(any(unix, windows), not(loom)))]
 mod map;
+#[cfg(all(any(unix, windows), not(loom)))]
+mod map_unordered;
 pub(crate) mod one_fiber;
 #[cfg(all(any(unix, windows), not(loom)))]
 mod race;
@@ -60,7 +64,9 @@ pub use self::{
     child::ScopedHandle,
     handle::JoinHandle,
     join_error::JoinError,
+    join_set::{JoinSet, Joining},
     list::{FiberInfo, FiberState, fibers},
+    map_unordered::Arrivals,
     race::{FallibleRacers, Racers},
     scope::{FiberScope, Spawner},
     sleep_async::{SleepAsync, sleep_async},

@@ -7,7 +7,8 @@
 //! | `tokio::spawn(future)` | [`spawn(\|cx\| ..)`](crate::spawn), [`spawn_async(future)`](crate::spawn_async) | |
 //! | `handle.await` | [`handle.join(cx)`](crate::JoinHandle::join) | a handle is a future too |
 //! | `handle.abort()` | [`handle.cancel()`](crate::JoinHandle::cancel) | the function continues, and its waits return `Cancelled` |
-//! | `JoinSet` | [`Cx::scope`](crate::Cx::scope), [`Cx::map_concurrent`](crate::Cx::map_concurrent) | fibers may borrow |
+//! | `JoinSet` | [`JoinSet`](crate::JoinSet) of a [`Cx::scope`](crate::Cx::scope) | fibers may borrow |
+//! | `FuturesUnordered`, `buffer_unordered` | [`Cx::map_unordered`](crate::Cx::map_unordered); in order [`Cx::map_concurrent`](crate::Cx::map_concurrent) | |
 //! | `join!`, `try_join!` | [`Cx::join`](crate::Cx::join), [`Cx::try_join`](crate::Cx::try_join) | the halves may run in parallel |
 //! | `select!` over async blocks | [`Cx::race`](crate::Cx::race), [`Cx::race_ok`](crate::Cx::race_ok) | each racer is a closure |
 //! | `select!` over channels and timers | [`select!`](crate::select) | |

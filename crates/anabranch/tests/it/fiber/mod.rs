@@ -8,6 +8,7 @@ mod deadlines;
 mod handles;
 mod join;
 mod join_panics;
+mod join_set;
 mod limits;
 mod list;
 mod locals;
