@@ -52,6 +52,7 @@
 //! | take results as they arrive | [`Cx::map_unordered`], [`JoinSet`] |
 //! | spawn fibers that borrow | [`Cx::scope`] |
 //! | spawn fibers that may fail | [`Cx::try_scope`] |
+//! | start fibers again that panic | [`Cx::supervise`] |
 //! | spawn a fiber that outlives the call | [`spawn`] |
 //! | take the first of several results | [`Cx::race`], [`Cx::race_ok`] |
 //! | limit the time | [`Cx::timeout`], [`Cx::with_deadline`] |
@@ -154,7 +155,8 @@ pub use crate::{
     channel::service::{Service, spawn_service},
     cx::{
         Arrivals, FallibleRacers, FiberInfo, FiberScope, FiberState, JoinError, JoinHandle, JoinSet, Joining, Racers,
-        ScopedHandle, SleepAsync, Spawner, TryScope, TrySpawner, fibers, sleep_async, spawn, spawn_async,
+        Restart, ScopedHandle, SleepAsync, Spawner, Supervision, Supervisor, TryScope, TrySpawner, fibers, sleep_async,
+        spawn, spawn_async,
     },
 };
 #[cfg(not(loom))]

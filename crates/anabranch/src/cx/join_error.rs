@@ -28,7 +28,7 @@ impl From<TimedOut> for JoinError {
 }
 
 /// Returns the text of a panic, if its payload is a string.
-fn panic_text(payload: &(dyn Any + Send)) -> Option<&str> {
+pub(super) fn panic_text(payload: &(dyn Any + Send)) -> Option<&str> {
     payload.downcast_ref::<&str>().copied().or_else(|| payload.downcast_ref::<String>().map(String::as_str))
 }
 

@@ -203,12 +203,15 @@ impl<T> JoinSet<'_, '_, T> {
     #[track_caller]
     pub fn join_next(&mut self, cx: &Cx<'_>) -> Result<Option<T>, JoinError> {
         let reason = WaitReason::new(&"JoinSet::join_next");
+        if self.is_empty() {
+            return Ok(None);
+        }
         let joining = self.joining();
         match joining.attempt() {
-            Some(result) => result,
+            Some(result) => result.map(Some),
             None => {
                 cx.checkpoint()?;
-                wait_without_deadline(cx, &joining, reason)?
+                wait_without_deadline(cx, &joining, reason)?.map(Some)
             }
         }
     }
@@ -221,7 +224,8 @@ impl<T> JoinSet<'_, '_, T> {
         self.joining().pop().transpose()
     }
 
-    /// Returns [`join_next`](Self::join_next) as an operation for [`select!`](crate::select).
+    /// Returns [`join_next`](Self::join_next) as an operation for [`select!`](crate::select). It is not ready while the
+    /// set is empty.
     ///
     /// ```
     /// use anabranch::{Cancelled, channel::unbounded, select};
@@ -238,7 +242,7 @@ impl<T> JoinSet<'_, '_, T> {
     ///                     Ok(n) => _ = set.spawn(move |_| n * n),
     ///                     Err(_) => break,
     ///                 },
-    ///                 answer = set.joining() => sum += answer.unwrap().unwrap_or(0),
+    ///                 answer = set.joining() => sum += answer.unwrap(),
     ///             })?;
     ///         }
     ///         while let Some(answer) = set.join_next(cx).unwrap() {
@@ -344,15 +348,12 @@ impl<T> Joining<'_, T> {
 }
 
 impl<T> Attempt for Joining<'_, T> {
-    type Output = Result<Option<T>, JoinError>;
+    type Output = Result<T, JoinError>;
 
     fn attempt(&self) -> Option<Self::Output> {
-        if self.len.get() == 0 {
-            return Some(Ok(None));
-        }
         // Before the look. There is no registration during an attempt, and the set is borrowed for this one wait.
         self.wait.latch().reset();
-        self.pop().map(|result| result.map(Some))
+        self.pop()
     }
 }
 

@@ -48,6 +48,8 @@ mod sleep_async;
 pub(crate) mod spawn;
 #[cfg(all(any(unix, windows), not(loom)))]
 mod spawn_async;
+#[cfg(all(any(unix, windows), not(loom)))]
+mod supervise;
 pub(crate) mod take_back;
 #[cfg(not(loom))]
 pub(crate) mod thread;
@@ -72,6 +74,7 @@ pub use self::{
     sleep_async::{SleepAsync, sleep_async},
     spawn::spawn,
     spawn_async::spawn_async,
+    supervise::{Restart, Supervision, Supervisor},
     try_scope::{TryScope, TrySpawner},
 };
 pub use self::{cx::Cx, fiber_local::FiberLocal};

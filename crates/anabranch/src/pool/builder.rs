@@ -170,7 +170,7 @@ impl Builder {
     /// ```
     /// let pool = anabranch::Pool::builder().threads(1).max_blocking_threads(4).build()?;
     /// let sum: usize = pool.run(|cx| {
-    ///     let call = |cx: &anabranch::Cx<'_>, n| cx.blocking(|| n * n);
+    ///     let call = |cx: &anabranch::Cx<'_>, n: usize| cx.blocking(|| n * n);
     ///     Ok::<_, anabranch::Cancelled>(cx.map_concurrent(100, 0..100, call)?.iter().sum())
     /// }).unwrap();
     /// assert_eq!(sum, 328_350);

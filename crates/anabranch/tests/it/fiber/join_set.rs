@@ -49,6 +49,12 @@ fn empty_set_has_no_next() {
             assert_eq!(set.join_next(s).unwrap(), Some(()));
             assert_eq!(set.join_next(s).unwrap(), None);
             set.shutdown(s);
+            // In a selection it is not ready, so a loop with other operations does not spin.
+            let timed_out = select!(s, {
+                _ = set.joining() => false,
+                () = s.sleeping(Duration::from_micros(100)) => true,
+            });
+            assert_eq!(timed_out, Ok(true));
         });
     });
 }
@@ -268,7 +274,7 @@ fn select_takes_members_and_messages() {
                         Err(_) => false,
                     },
                     answer = set.joining() => {
-                        answered += answer.unwrap().unwrap_or_default();
+                        answered += answer.unwrap();
                         true
                     }
                 })
@@ -372,7 +378,12 @@ fn unordered_map_cancels_the_rest_and_passes_panics_on() {
         });
         assert_eq!(text, "item");
         let late = cx.timeout(Duration::from_millis(1), |cx| {
-            cx.map_unordered(1, [()], |cx, ()| cx.sleep(FOREVER), |arrivals| Ok::<_, WaitError>(arrivals.next(cx)?))
+            cx.map_unordered(
+                1,
+                [()],
+                |cx, ()| cx.sleep(FOREVER),
+                |arrivals| Ok::<_, WaitError>(arrivals.next(cx)?.transpose()?),
+            )
         });
         assert_eq!(late, Err(WaitError::TimedOut));
     });

@@ -17,6 +17,7 @@ mod random_programs;
 mod scope;
 mod shutdown;
 mod spawn;
+mod supervise;
 mod time;
 mod try_scope;
 mod unwinding;

@@ -14,7 +14,13 @@ fn join_some(cx: &Cx<'_>, stage: &Stage<'_>) -> Result<usize, Cancelled> {
                 let kept = stage.trap.step();
                 if n == 3 { cx.sleep(FOREVER).map(|()| kept) } else { wait_randomly(cx).map(|()| kept) }
             });
-            if n == 3 || any(0, 5) == 0 {
+            if n == 3 {
+                // It waits until it is cancelled.
+                s.spawn(move |cx| {
+                    _ = wait_randomly(cx);
+                    handle.cancel();
+                });
+            } else if any(0, 5) == 0 {
                 stage.cancel_at_random(handle);
             }
         }
@@ -33,8 +39,7 @@ fn join_some(cx: &Cx<'_>, stage: &Stage<'_>) -> Result<usize, Cancelled> {
         match any(0, 3) {
             0 => set.cancel_all(),
             1 => set.shutdown(s),
-            // One of them waits until it is cancelled.
-            2 if count < 4 => set.detach_all(),
+            2 => set.detach_all(),
             _ => {}
         }
         Ok(results)
