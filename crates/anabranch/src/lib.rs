@@ -57,6 +57,7 @@
 //! | take the first of several results | [`Cx::race`], [`Cx::race_ok`] |
 //! | limit the time | [`Cx::timeout`], [`Cx::with_deadline`] |
 //! | cancel | [`JoinHandle::cancel`], [`Cx::cancellable`] |
+//! | use `?` with all errors of waits | [`Error`] |
 //! | send values | [`channel`] |
 //! | wait for the first of several operations | [`select!`], [`channel::Select`], [`channel::ReceiverSet`] |
 //! | share a value | [`sync::Mutex`], [`sync::RwLock`], [`sync::Monitor`] |
@@ -117,6 +118,8 @@ pub mod channel;
 mod compile_fail;
 #[cfg_attr(loom, allow(dead_code, unused_imports, reason = "the models run a part of it"))]
 mod cx;
+#[cfg(not(loom))]
+mod error;
 #[cfg_attr(loom, allow(dead_code, unused_imports, reason = "the models run a part of it"))]
 #[cfg_attr(
     not(any(unix, windows)),
@@ -162,6 +165,7 @@ pub use crate::{
 #[cfg(not(loom))]
 pub use crate::{
     cx::{CancelHandle, Cx, FiberLocal, Interval, run},
+    error::{Error, ErrorKind},
     fork::{
         execute::execute,
         join::{FnContext, join, join_context},

@@ -205,7 +205,7 @@ impl Cx<'_> {
     /// use anabranch::{Supervision, channel::unbounded};
     ///
     /// let (sender, requests) = unbounded();
-    /// ["1", "two", "3"].map(|text| sender.try_send(text).unwrap());
+    /// ["1", "two", "3"].iter().for_each(|text| sender.try_send(*text).unwrap());
     /// drop(sender);
     /// let sum = std::sync::atomic::AtomicU32::new(0);
     /// anabranch::run(|cx| {
@@ -248,8 +248,8 @@ impl<'scope> Supervisor<'scope, '_> {
         self.start(name, function, false);
     }
 
-    /// Spawns a fiber that is started again after a panic and after a return, until the scope is cancelled. Erlang calls
-    /// such a child permanent.
+    /// Spawns a fiber that is started again after a panic and after a return, until the scope is cancelled. Erlang
+    /// calls such a child permanent.
     pub fn keep_always<F>(&'scope self, name: &str, function: F)
     where
         F: Fn(&Cx<'_>) + Send + Sync + 'scope,

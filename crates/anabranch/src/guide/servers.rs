@@ -8,6 +8,7 @@
 //! | one function, many items, a few at a time | [`Cx::map_concurrent`](crate::Cx::map_concurrent), [`Cx::map_unordered`](crate::Cx::map_unordered) |
 //! | a part that panics starts again | [`Cx::supervise`](crate::Cx::supervise) |
 //! | files, and libraries that block | [`Cx::blocking`](crate::Cx::blocking) |
+//! | one error for all waits | [`Error`](crate::Error) |
 //!
 //! # Connections
 //! The fibers of a [`JoinSet`](crate::JoinSet) belong to a scope, so a server that returns leaves no connection behind.
@@ -45,8 +46,8 @@
 //! # Graceful shutdown
 //! A server stops in three steps: it stops accepting, it lets the connections end, and it cancels those that take too
 //! long. An [`Event`](crate::sync::Event) begins the first step; a signal handler or an administrator sets it. Each
-//! connection selects on it where it waits for the next request, and so ends between two requests. A time limit ends the
-//! second step, and [`JoinSet::shutdown`](crate::JoinSet::shutdown) is the third.
+//! connection selects on it where it waits for the next request, and so ends between two requests. A time limit ends
+//! the second step, and [`JoinSet::shutdown`](crate::JoinSet::shutdown) is the third.
 //! ```
 //! use anabranch::{Cx, JoinError, channel::{self, Receiver, Sender}, select, sync::Event};
 //! use std::time::Duration;
