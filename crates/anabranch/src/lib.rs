@@ -67,7 +67,7 @@
 //! | read a file, call a library that blocks | [`Cx::blocking`] |
 //! | choose the number of threads | `ANABRANCH_NUM_THREADS`, [`Pool::builder`] |
 //! | test what depends on time | [`time::ManualClock`] |
-//! | find out why a program hangs | [`fibers`], [`guide::tuning`] |
+//! | find out why a program hangs or is slow | [`fibers`], [`stats`], [`guide::tuning`] |
 //!
 //! # Modules
 //! | | |
@@ -159,7 +159,7 @@ pub use crate::{
     cx::{
         Arrivals, FallibleRacers, FiberInfo, FiberScope, FiberState, JoinError, JoinHandle, JoinSet, Joining, Racers,
         Restart, ScopedHandle, SleepAsync, Spawner, Supervision, Supervisor, TryScope, TrySpawner, fibers, sleep_async,
-        spawn, spawn_async,
+        spawn, spawn_async, spawn_named,
     },
 };
 #[cfg(not(loom))]
@@ -174,7 +174,7 @@ pub use crate::{
     pool::{
         BuildError, Builder, Hazard, HazardKind, Pool, PoolId, Stats, ThreadBuilder, WorkerStats, broadcast,
         current_num_threads, current_pool_id, current_thread_index, has_pending, in_pool, run_pending,
-        run_pending_local, spawn_broadcast,
+        run_pending_local, spawn_broadcast, stats,
     },
     wait::{Cancelled, TimedOut, WaitError},
 };

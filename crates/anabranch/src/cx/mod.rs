@@ -72,7 +72,7 @@ pub use self::{
     race::{FallibleRacers, Racers},
     scope::{FiberScope, Spawner},
     sleep_async::{SleepAsync, sleep_async},
-    spawn::spawn,
+    spawn::{spawn, spawn_named},
     spawn_async::spawn_async,
     supervise::{Restart, Supervision, Supervisor},
     try_scope::{TryScope, TrySpawner},

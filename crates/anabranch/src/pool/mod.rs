@@ -65,7 +65,7 @@ pub use self::{
     broadcast::{broadcast, spawn_broadcast},
     build_error::BuildError,
     builder::Builder,
-    default_pool::{current_num_threads, current_pool_id, in_pool},
+    default_pool::{current_num_threads, current_pool_id, in_pool, stats},
     handle::Pool,
     hazard::{Hazard, HazardKind},
     id::PoolId,
