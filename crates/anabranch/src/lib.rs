@@ -172,9 +172,9 @@ pub use crate::{
         scope::{Scope, scope},
     },
     pool::{
-        BuildError, Builder, Hazard, HazardKind, Pool, PoolId, Stats, ThreadBuilder, WorkerStats, broadcast,
-        current_num_threads, current_pool_id, current_thread_index, has_pending, in_pool, run_pending,
-        run_pending_local, spawn_broadcast, stats,
+        BuildError, Builder, FiberHooks, Hazard, HazardKind, HookedFiber, Pool, PoolId, Stats, ThreadBuilder,
+        WorkerStats, broadcast, current_num_threads, current_pool_id, current_thread_index, has_pending, in_pool,
+        run_pending, run_pending_local, spawn_broadcast, stats,
     },
     wait::{Cancelled, TimedOut, WaitError},
 };

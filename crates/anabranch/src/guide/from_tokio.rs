@@ -96,5 +96,5 @@
 //! assert_eq!(anabranch::run(|cx| cx.block_on(handler(100))), Ok(4950));
 //! ```
 //! Locks and channels have `.._async` methods for this. Their futures may be dropped at any time. A future that needs
-//! tokio's runtime has to enter it at each poll: do not hold a guard of `Handle::enter` across a wait. See
-//! [`hazards`](super::hazards).
+//! tokio's runtime has to enter it at each poll: do not hold a guard of `Handle::enter` across a wait.
+//! [`with_tokio`](super::with_tokio) shows this, and sockets of tokio on fibers.

@@ -13,7 +13,8 @@
 //! Each of these chapters begins with a table of corresponding names.
 //! - [`from_rayon`]: parallel loops, `join`, scopes, thread pools.
 //! - [`from_crossbeam`]: channels and selection between threads.
-//! - [`from_tokio`]: tasks, timers, cancellation, async locks and channels.
+//! - [`from_tokio`]: tasks, timers, cancellation, async locks and channels. [`with_tokio`] is about both in one
+//!   program.
 //! - [`from_go`]: goroutines, channels, `context`.
 //!
 //! Only rustdoc compiles these chapters; a normal build does not.
@@ -29,3 +30,4 @@ pub mod hazards;
 pub mod protocols;
 pub mod servers;
 pub mod tuning;
+pub mod with_tokio;

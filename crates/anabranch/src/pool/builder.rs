@@ -10,6 +10,7 @@ use crate::{
         blocking_threads::BlockingConfig,
         build_error::{BuildError, NUM_THREADS},
         hazard::Hazard,
+        hooks::FiberHooks,
         panic_handler::PanicHandler,
         registry::Registry,
         thread_builder::ThreadBuilder,
@@ -129,6 +130,38 @@ impl Builder {
     /// ```
     pub fn on_hazard(mut self, handler: impl Fn(&Hazard) + Send + Sync + 'static) -> Self {
         self.config.on_hazard = Some(Box::new(handler));
+        self
+    }
+
+    /// Sets what the program does when a fiber starts, suspends, resumes and ends: for example to let the spans of a
+    /// profiler follow the fiber. The guide [shows that](crate::guide::servers#spans-that-follow-their-fibers). A pool
+    /// has one set of hooks; a later call replaces them.
+    ///
+    /// ```
+    /// use anabranch::{FiberHooks, HookedFiber, Pool};
+    /// use std::sync::{Arc, atomic::{AtomicU32, Ordering}};
+    ///
+    /// struct Count(Arc<AtomicU32>);
+    ///
+    /// impl FiberHooks for Count {
+    ///     type Saved = ();
+    ///
+    ///     fn suspend(&self, _: &HookedFiber<'_>) {
+    ///         self.0.fetch_add(1, Ordering::Relaxed);
+    ///     }
+    ///
+    ///     fn resume(&self, _: &HookedFiber<'_>, (): ()) {}
+    /// }
+    ///
+    /// let suspensions = Arc::new(AtomicU32::new(0));
+    /// let pool = Pool::builder().threads(1).fiber_hooks(Count(Arc::clone(&suspensions))).build()?;
+    /// let fiber = pool.spawn(|cx| (0..3).for_each(|_| cx.yield_now()));
+    /// pool.run(|cx| fiber.join(cx)).unwrap();
+    /// assert_eq!(suspensions.load(Ordering::Relaxed), 3);
+    /// # Ok::<(), anabranch::BuildError>(())
+    /// ```
+    pub fn fiber_hooks(mut self, hooks: impl FiberHooks) -> Self {
+        self.config.hooks = Some(Box::new(hooks));
         self
     }
 

@@ -76,8 +76,9 @@ impl Registry {
     ) -> Arc<Self> {
         Arc::new_cyclic(|registry: &Weak<Self>| {
             let entries = WorkerList::new();
+            let has_hooks = config.hooks.is_some();
             for _ in 0..threads {
-                entries.add(|index| Worker::new(registry.as_ptr(), threads, index, true, fence));
+                entries.add(|index| Worker::new(registry.as_ptr(), threads, index, true, fence, has_hooks));
             }
             Self {
                 id: PoolId::new(),
@@ -147,7 +148,8 @@ impl Registry {
 
     pub(crate) fn add_entry(&self, is_own: bool) -> &Worker {
         let _adding = lock(&self.adding);
-        let index = self.entries.add(|index| Worker::new(self, self.threads(), index, is_own, self.fence));
+        let has_hooks = self.pool_threads.hooks().is_some();
+        let index = self.entries.add(|index| Worker::new(self, self.threads(), index, is_own, self.fence, has_hooks));
         self.worker(index)
     }
 

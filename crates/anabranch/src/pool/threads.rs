@@ -12,6 +12,7 @@
 use crate::{
     pool::{
         hazard::{self, Hazard, HazardKind},
+        hooks::AnyHooks,
         panic_handler::PanicHandler,
     },
     sys::{
@@ -37,6 +38,7 @@ pub(crate) struct ThreadConfig {
     pub(crate) on_exit: Option<Handler>,
     pub(crate) on_panic: PanicHandler,
     pub(crate) on_hazard: Option<HazardHandler>,
+    pub(crate) hooks: Option<Box<dyn AnyHooks>>,
     /// The cores to which threads are bound in turn. Empty if threads are not bound.
     pub(crate) cores: Vec<usize>,
     pub(crate) max_spares: usize,
@@ -186,6 +188,11 @@ impl Threads {
             }
             None => hazard::print(hazard),
         }
+    }
+
+    /// Returns what the program does when fibers start, suspend, resume and end.
+    pub(crate) fn hooks(&self) -> Option<&dyn AnyHooks> {
+        self.config.hooks.as_deref()
     }
 
     pub(crate) fn panic_handler(&self) -> &PanicHandler {

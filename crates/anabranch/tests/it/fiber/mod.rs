@@ -6,6 +6,7 @@ mod cancel;
 mod compute;
 mod deadlines;
 mod handles;
+mod hooks;
 mod join;
 mod join_panics;
 mod join_set;
@@ -19,5 +20,7 @@ mod shutdown;
 mod spawn;
 mod supervise;
 mod time;
+#[cfg(unix)]
+mod tokio;
 mod try_scope;
 mod unwinding;
