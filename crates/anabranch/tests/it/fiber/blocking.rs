@@ -5,7 +5,7 @@ use crate::common::{
     fibers::{on_fiber, until, until_waiting, with_every_cx},
     one_thread, panic_text, pool, sum_to, watchdog,
 };
-use anabranch::{Cancelled, Pool, WaitError, current_pool_id, prelude::*};
+use anabranch::{Cancelled, Pool, WaitError, current_pool_id, prelude::*, time::ManualClock};
 use std::{
     collections::HashSet,
     fs, io,
@@ -158,11 +158,12 @@ fn queued_calls_run_in_order() {
 #[test]
 fn call_that_has_begun_is_not_cancelled() {
     watchdog(LONG, || {
-        let pool = pool(1);
+        let manual = ManualClock::new();
+        let pool = Pool::builder().threads(1).clock(manual.clock()).build().unwrap();
         let (release, released) = mpsc::channel::<()>();
         let (begun, begins) = mpsc::channel();
         let fiber = pool.spawn(move |cx| {
-            let late = cx.timeout(Duration::from_millis(1), |cx| {
+            let late = cx.timeout(Duration::from_secs(1), |cx| {
                 let result = cx.blocking(move || {
                     begun.send(()).unwrap();
                     released.recv().unwrap_err();
@@ -175,6 +176,7 @@ fn call_that_has_begun_is_not_cancelled() {
             (late, cx.is_cancelled())
         });
         begins.recv().unwrap();
+        manual.advance(Duration::from_secs(2));
         fiber.cancel();
         // It waits on, and the thread runs other fibers.
         assert_eq!(pool.run(|cx| pool.spawn(|_| 3).join(cx)).unwrap(), 3);
