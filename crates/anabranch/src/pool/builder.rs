@@ -414,7 +414,7 @@ impl Builder {
         let limits = Limits::new(self.max_fibers.unwrap_or(DEFAULT_MAX_FIBERS), self.stacks);
         // From here on, dropping the pool ends the threads that were started.
         let registry = Registry::new(threads, fence, self.config, self.blocking, self.clock, limits);
-        let pool = Pool { registry, joins_threads: true };
+        let pool = Pool { registry, joins_threads: is_own_spawn };
         let (started, starts) = mpsc::channel();
         // On a system without threads the caller is the only one, whatever number was requested.
         let own = if thread::CAN_START { threads } else { 0 };

@@ -44,7 +44,7 @@ fn blocking_propagates_panic() {
 #[test]
 fn errors_of_files_and_of_waits_share_a_function() {
     let missing = on_fiber(&pool(1), |cx| {
-        let read = |path: &str| Ok::<_, io::Error>(cx.blocking(|| fs::read(path))??);
+        let read = |path: &str| -> io::Result<_> { cx.blocking(|| fs::read(path))? };
         read("/nonexistent/anabranch")
     });
     assert_eq!(missing.unwrap_err().kind(), io::ErrorKind::NotFound);
@@ -119,7 +119,7 @@ fn cancelled_call_in_queue_does_not_run() {
             .collect();
         until(|| pool.stats().blocking_queued == 100);
         // Out of the middle of the queue, from its ends, and all that is left.
-        let is_cancelled = |n: usize| n % 3 == 0 || n > 90;
+        let is_cancelled = |n: usize| n.is_multiple_of(3) || n > 90;
         fibers.iter().enumerate().filter(|&(n, _)| is_cancelled(n)).for_each(|(_, fiber)| fiber.cancel());
         let cancelled = (0..100).filter(|&n| is_cancelled(n)).count();
         until(|| pool.stats().blocking_queued == 100 - cancelled);
@@ -318,6 +318,34 @@ fn drop_of_pool_waits_for_calls_and_withdraws_queued_ones() {
         });
         drop(pool);
         assert_eq!(releaser.join().unwrap(), vec![Err(Cancelled); 10]);
+    });
+}
+
+/// The threads of the pool are the program's, so the drop waits for nothing.
+#[test]
+fn drop_of_pool_on_threads_of_program_does_not_wait() {
+    watchdog(LONG, || {
+        let (release, released) = mpsc::channel::<()>();
+        let (begun, begins) = mpsc::channel();
+        let result = thread::scope(|s| {
+            let pool = Pool::builder().threads(1).build_with(|thread| {
+                s.spawn(|| thread.run());
+                Ok(())
+            });
+            let pool = pool.unwrap();
+            let fiber = pool.spawn(move |cx| {
+                cx.blocking(move || {
+                    begun.send(()).unwrap();
+                    released.recv().unwrap_err();
+                    7
+                })
+            });
+            begins.recv().unwrap();
+            drop(pool);
+            drop(release);
+            anabranch::run(|cx| fiber.join(cx))
+        });
+        assert_eq!(result.unwrap(), Ok(7));
     });
 }
 
