@@ -304,7 +304,13 @@ impl Worker {
                     if let Some(name) = now.name() {
                         fiber.set_name(name);
                     }
+                    if self.has_hooks {
+                        fiber.with_hooks(|hooks, fiber| hooks.start(fiber));
+                    }
                     now.run(|| fiber.clear_locals());
+                    if self.has_hooks {
+                        fiber.with_hooks(|hooks, fiber| hooks.end(fiber));
+                    }
                 }
                 fiber.end();
                 job = self.next_job_on_this_stack();

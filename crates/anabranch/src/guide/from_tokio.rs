@@ -7,7 +7,8 @@
 //! | `tokio::spawn(future)` | [`spawn(\|cx\| ..)`](crate::spawn), [`spawn_async(future)`](crate::spawn_async) | |
 //! | `handle.await` | [`handle.join(cx)`](crate::JoinHandle::join) | a handle is a future too |
 //! | `handle.abort()` | [`handle.cancel()`](crate::JoinHandle::cancel) | the function continues, and its waits return `Cancelled` |
-//! | `JoinSet` | [`Cx::scope`](crate::Cx::scope), [`Cx::map_concurrent`](crate::Cx::map_concurrent) | fibers may borrow |
+//! | `JoinSet` | [`JoinSet`](crate::JoinSet) of a [`Cx::scope`](crate::Cx::scope) | fibers may borrow |
+//! | `FuturesUnordered`, `buffer_unordered` | [`Cx::map_unordered`](crate::Cx::map_unordered); in order [`Cx::map_concurrent`](crate::Cx::map_concurrent) | |
 //! | `join!`, `try_join!` | [`Cx::join`](crate::Cx::join), [`Cx::try_join`](crate::Cx::try_join) | the halves may run in parallel |
 //! | `select!` over async blocks | [`Cx::race`](crate::Cx::race), [`Cx::race_ok`](crate::Cx::race_ok) | each racer is a closure |
 //! | `select!` over channels and timers | [`select!`](crate::select) | |
@@ -20,7 +21,7 @@
 //! | `sync::Notify` | [`sync::Event`](crate::sync::Event), [`sync::Condvar`](crate::sync::Condvar) | |
 //! | `sync::mpsc` | [`channel::bounded`](crate::channel::bounded), [`channel::spsc`](crate::channel::spsc) | receivers of `bounded` can be cloned |
 //! | `sync::{oneshot, watch, broadcast}` | [`oneshot`](crate::channel::oneshot), [`watch`](crate::channel::watch), [`broadcast`](crate::channel::broadcast) | |
-//! | `spawn_blocking` | | none; see below |
+//! | `spawn_blocking`, `block_in_place` | [`Cx::blocking`](crate::Cx::blocking) | the closure may borrow |
 //! | `net`, `fs`, `process`, `signal` | | none; see below |
 //!
 //! # Functions instead of futures
@@ -64,18 +65,19 @@
 //! });
 //! assert_eq!(sums.unwrap()[7], 21);
 //! ```
-//! A call that blocks the thread, such as reading a file, also blocks the other fibers of that thread. Make such calls
-//! on a thread of their own:
+//! A call that blocks the thread, such as reading a file, also blocks the other fibers of that thread.
+//! [`Cx::blocking`](crate::Cx::blocking) makes such calls on threads that the pool has for them. The closure may
+//! borrow, so there are no counterparts of `tokio::fs`:
 //! ```
-//! use anabranch::{Cx, channel::{RecvError, oneshot}};
+//! use anabranch::Cx;
+//! use std::{fs, io, path::Path};
 //!
-//! fn read(cx: &Cx<'_>, path: &'static str) -> Result<std::io::Result<String>, RecvError> {
-//!     let (sender, mut receiver) = oneshot::channel();
-//!     std::thread::spawn(move || sender.send(std::fs::read_to_string(path)));
-//!     receiver.recv(cx)
+//! fn read(cx: &Cx<'_>, path: &Path) -> io::Result<String> {
+//!     cx.blocking(|| fs::read_to_string(path))?
 //! }
 //!
-//! assert!(anabranch::run(|cx| read(cx, "/no/such/file")).unwrap().is_err());
+//! let missing = anabranch::run(|cx| read(cx, Path::new("/no/such/file")));
+//! assert_eq!(missing.unwrap_err().kind(), io::ErrorKind::NotFound);
 //! ```
 //!
 //! # Sockets, and both runtimes in one program
@@ -94,5 +96,5 @@
 //! assert_eq!(anabranch::run(|cx| cx.block_on(handler(100))), Ok(4950));
 //! ```
 //! Locks and channels have `.._async` methods for this. Their futures may be dropped at any time. A future that needs
-//! tokio's runtime has to enter it at each poll: do not hold a guard of `Handle::enter` across a wait. See
-//! [`hazards`](super::hazards).
+//! tokio's runtime has to enter it at each poll: do not hold a guard of `Handle::enter` across a wait.
+//! [`with_tokio`](super::with_tokio) shows this, and sockets of tokio on fibers.

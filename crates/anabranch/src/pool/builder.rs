@@ -7,8 +7,10 @@ use crate::{
     },
     pool::{
         Pool,
+        blocking_threads::BlockingConfig,
         build_error::{BuildError, NUM_THREADS},
         hazard::Hazard,
+        hooks::FiberHooks,
         panic_handler::PanicHandler,
         registry::Registry,
         thread_builder::ThreadBuilder,
@@ -22,7 +24,7 @@ use crate::{
     },
     time::Clock,
 };
-use std::{any::Any, fmt, io};
+use std::{any::Any, fmt, io, time::Duration};
 
 /// The number of spare threads that a pool may have by default.
 const DEFAULT_SPARES: usize = 256;
@@ -49,6 +51,7 @@ pub struct Builder {
     max_fibers: Option<usize>,
     stacks: StackConfig,
     config: ThreadConfig,
+    blocking: BlockingConfig,
 }
 
 impl Builder {
@@ -130,6 +133,38 @@ impl Builder {
         self
     }
 
+    /// Sets what the program does when a fiber starts, suspends, resumes and ends: for example to let the spans of a
+    /// profiler follow the fiber. The guide [shows that](crate::guide::servers#spans-that-follow-their-fibers). A pool
+    /// has one set of hooks; a later call replaces them.
+    ///
+    /// ```
+    /// use anabranch::{FiberHooks, HookedFiber, Pool};
+    /// use std::sync::{Arc, atomic::{AtomicU32, Ordering}};
+    ///
+    /// struct Count(Arc<AtomicU32>);
+    ///
+    /// impl FiberHooks for Count {
+    ///     type Saved = ();
+    ///
+    ///     fn suspend(&self, _: &HookedFiber<'_>) {
+    ///         self.0.fetch_add(1, Ordering::Relaxed);
+    ///     }
+    ///
+    ///     fn resume(&self, _: &HookedFiber<'_>, (): ()) {}
+    /// }
+    ///
+    /// let suspensions = Arc::new(AtomicU32::new(0));
+    /// let pool = Pool::builder().threads(1).fiber_hooks(Count(Arc::clone(&suspensions))).build()?;
+    /// let fiber = pool.spawn(|cx| (0..3).for_each(|_| cx.yield_now()));
+    /// pool.run(|cx| fiber.join(cx)).unwrap();
+    /// assert_eq!(suspensions.load(Ordering::Relaxed), 3);
+    /// # Ok::<(), anabranch::BuildError>(())
+    /// ```
+    pub fn fiber_hooks(mut self, hooks: impl FiberHooks) -> Self {
+        self.config.hooks = Some(Box::new(hooks));
+        self
+    }
+
     /// Binds each of the pool's own threads to one of the cores that the process may use, in turn. Guests are not
     /// bound.
     ///
@@ -151,6 +186,39 @@ impl Builder {
     /// [`Pool::stats`] counts it.
     pub fn max_spare_threads(mut self, threads: usize) -> Self {
         self.max_spares = Some(threads);
+        self
+    }
+
+    /// Sets how many threads may run [blocking calls](crate::Cx::blocking) of fibers at a time. The default is 512.
+    ///
+    /// They are apart from the pool's own threads. Such a thread starts when a call finds no idle one, and ends when it
+    /// has been idle for [a while](Self::blocking_keep_alive). Calls beyond the limit wait for a thread in the order in
+    /// which they came. So if calls wait for each other, a limit below their number can hang them. With a limit of zero
+    /// each call runs in place, and blocks the thread of its fiber.
+    ///
+    /// Such a thread has the [stack size](Self::stack_size) of the pool's own threads. It runs no start and exit
+    /// handlers, is not named by [`thread_name`](Self::thread_name), and is not [bound](Self::pin_threads) to a single
+    /// core.
+    ///
+    /// ```
+    /// let pool = anabranch::Pool::builder().threads(1).max_blocking_threads(4).build()?;
+    /// let sum: usize = pool.run(|cx| {
+    ///     let call = |cx: &anabranch::Cx<'_>, n: usize| cx.blocking(|| n * n);
+    ///     Ok::<_, anabranch::Cancelled>(cx.map_concurrent(100, 0..100, call)?.iter().sum())
+    /// }).unwrap();
+    /// assert_eq!(sum, 328_350);
+    /// assert!(pool.stats().blocking_threads <= 4);
+    /// # Ok::<(), anabranch::BuildError>(())
+    /// ```
+    pub fn max_blocking_threads(mut self, threads: usize) -> Self {
+        self.blocking.most = threads;
+        self
+    }
+
+    /// Sets how long a thread for [blocking calls](crate::Cx::blocking) stays idle before it ends. The default is ten
+    /// seconds.
+    pub fn blocking_keep_alive(mut self, time: Duration) -> Self {
+        self.blocking.keep_alive = time;
         self
     }
 
@@ -341,10 +409,12 @@ impl Builder {
         if self.pins {
             self.config.cores = threads::allowed_cores();
         }
+        self.blocking.stack_size = self.config.stack_size;
+        self.blocking.cores.clone_from(&self.config.cores);
         let limits = Limits::new(self.max_fibers.unwrap_or(DEFAULT_MAX_FIBERS), self.stacks);
         // From here on, dropping the pool ends the threads that were started.
-        let registry = Registry::new(threads, fence, self.config, self.clock, limits);
-        let pool = Pool { registry, joins_threads: true };
+        let registry = Registry::new(threads, fence, self.config, self.blocking, self.clock, limits);
+        let pool = Pool { registry, joins_threads: is_own_spawn };
         let (started, starts) = mpsc::channel();
         // On a system without threads the caller is the only one, whatever number was requested.
         let own = if thread::CAN_START { threads } else { 0 };

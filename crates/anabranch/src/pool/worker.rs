@@ -118,6 +118,8 @@ pub(crate) struct Worker {
     /// Whether it was named heartbeat worker while it slept.
     called: AtomicBool,
     registry: *const Registry,
+    /// Whether the pool has hooks for fibers.
+    pub(crate) has_hooks: bool,
     /// The binary logarithm of the number of the pool's threads, rounded up. Here since each loop reads it.
     pub(crate) threads_log2: u32,
     /// The index of the thread that it has taken; see `pool::thread_index`.
@@ -154,6 +156,7 @@ static NOBODY: Worker = Worker {
     thread: AtomicU64::new(0),
     called: AtomicBool::new(false),
     registry: ptr::null(),
+    has_hooks: false,
     threads_log2: 0,
     lease: Cell::new(None),
     last_victim: Cell::new(0),
@@ -206,7 +209,14 @@ impl Blocks {
 }
 
 impl Worker {
-    pub(crate) fn new(registry: *const Registry, threads: usize, index: usize, is_own: bool, fence: Fence) -> Self {
+    pub(crate) fn new(
+        registry: *const Registry,
+        threads: usize,
+        index: usize,
+        is_own: bool,
+        fence: Fence,
+        has_hooks: bool,
+    ) -> Self {
         Self {
             stack: ForkStack::new(fence),
             parker: Parker::new(),
@@ -226,6 +236,7 @@ impl Worker {
             thread: AtomicU64::new(0),
             called: AtomicBool::new(false),
             registry,
+            has_hooks,
             threads_log2: threads.next_power_of_two().trailing_zeros(),
             lease: Cell::new(None),
             last_victim: Cell::new(0),
