@@ -167,6 +167,16 @@ impl<T> TrySendError<T> {
     }
 }
 
+/// Returns the error of a receive that does not time out.
+pub(super) fn closed(_: RecvTimeoutError) -> Closed {
+    Closed
+}
+
+/// Returns the error of a send that does not time out.
+pub(super) fn refused<T>(error: SendTimeoutError<T>) -> ClosedError<T> {
+    ClosedError(error.into_inner())
+}
+
 /// Implements `From` from each of these errors to the variant of the same name.
 macro_rules! from_units {
     ($($unit:ident => $($error:ident),*;)*) => {$($(

@@ -20,11 +20,40 @@
 //! - `recv_async()` returns a future for async code, which may be dropped at any time;
 //! - `try_recv()` does not wait;
 //! - `receiving()` returns an operation for a selection.
+//! - `recv_blocking()`, and with a deadline or timeout, blocks a thread that has no `Cx`: see
+//!   [plain threads](#plain-threads).
 //!
 //! `try_send` into a rendezvous reaches a thread or fiber that waits in a receive, and no future: see [`rendezvous`].
 //!
 //! A future is ready at once if there is nothing to wait for. One in 128 is not: it lets the other tasks of its thread
 //! run first.
+//!
+//! # Plain threads
+//! A program that has only threads of the system uses these channels like those of `std::sync::mpsc` or crossbeam. The
+//! operations whose names contain `blocking` need no [`Cx`](crate::Cx), and start no pool. A receiver is an iterator
+//! too: `for value in receiver`. Deadlines are times of the system's clock.
+//!
+//! ```
+//! use anabranch::channel;
+//! use std::thread;
+//!
+//! let (sender, receiver) = channel::bounded(16);
+//! let workers: Vec<_> = (0..4)
+//!     .map(|n| {
+//!         let sender = sender.clone();
+//!         thread::spawn(move || sender.send_blocking(n * n).unwrap())
+//!     })
+//!     .collect();
+//! drop(sender);
+//! assert_eq!(receiver.into_iter().sum::<u32>(), 14);
+//! # workers.into_iter().for_each(|worker| worker.join().unwrap());
+//! ```
+//!
+//! Code that has a `Cx` uses that instead, so that its wait can be cancelled. On a thread of a pool a `blocking`
+//! operation blocks as in [`run`](crate::run): another thread takes its slot in the pool, and deadlines are times of
+//! the pool's clock. On a fiber it blocks the thread of the fiber, and with it the other fibers that have begun there.
+//! A fiber that waits in this way for another fiber of its thread waits for ever. The pool reports the first such wait
+//! of a fiber, see [`Builder::on_hazard`](crate::Builder::on_hazard).
 //!
 //! # Which channel has which operations
 //! | | [`bounded`], [`unbounded`], [`rendezvous`] | [`spsc`] | [`oneshot`] | [`watch`] | [`broadcast`] |
@@ -34,7 +63,8 @@
 //! | `send_all` | - | yes | - | - | - |
 //! | `recv`, in all shapes | yes | yes | yes | yes | yes |
 //! | `recv_many`, `drain` | yes | yes | one value | one value | yes |
-//! | `iter(cx)` | yes | yes | one value | yes | yes |
+//! | `iter(cx)`, `iter_blocking` | yes | yes | one value | yes | yes |
+//! | `IntoIterator` | yes | yes | one value | - | - |
 //! | `len`, `is_empty` | yes | receiver | `is_empty` | `has_changed` | receiver |
 //! | `capacity`, `is_full` | yes | yes | - | - | `capacity`; it is never full |
 //! | `close` | both ends | both ends | receiver; the sender is dropped | sender | sender |
@@ -62,6 +92,8 @@
 // `word <- {packet <- oneshot, stream <- spsc}`, `end_count <- {buffer <- state <- shared <- mpmc, versioned}`,
 // `versioned <- {watch, broadcast}`, `dropping` below `buffer`, `stream`, `broadcast` and `set`.
 // `events` and `{source, desk} <- member <- hall <- {set, select}`.
+mod blocking;
+mod blocking_iter;
 pub mod broadcast;
 #[cfg(not(loom))]
 mod call;
@@ -84,6 +116,7 @@ pub(crate) use self::error::PushError;
 #[doc(hidden)]
 pub use self::select::__select;
 pub use self::{
+    blocking_iter::BlockingIter,
     error::{
         CallError, Closed, ClosedError, RecvError, RecvTimeoutError, ReserveError, ReserveTimeoutError, SendAllError,
         SendError, SendTimeoutError, TryRecvError, TrySendError,

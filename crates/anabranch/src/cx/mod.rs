@@ -7,6 +7,7 @@ pub(crate) mod attempt;
 mod block;
 #[cfg(not(loom))]
 mod block_on;
+pub(crate) mod blocking;
 #[cfg(not(loom))]
 pub(crate) mod cancel_check;
 #[cfg(not(loom))]

@@ -201,7 +201,7 @@ pub struct Sending<'a, T> {
 }
 
 impl<T> Sending<'_, T> {
-    fn into_value(self) -> T {
+    pub(in crate::channel) fn into_value(self) -> T {
         // SAFETY: the operation does not wait, so its entry is in no queue.
         unsafe { self.entry.with(|offer| offer.value.take()) }.expect("it was not sent")
     }

@@ -131,7 +131,12 @@ impl<O: Operation> Select<O> {
         /// ```
     }
 
-    fn wait_to(&mut self, cx: &Cx<'_>, own: u64, reason: WaitReason) -> Result<(usize, O::Done), WaitError> {
+    pub(in crate::channel) fn wait_to(
+        &mut self,
+        cx: &Cx<'_>,
+        own: u64,
+        reason: WaitReason,
+    ) -> Result<(usize, O::Done), WaitError> {
         cx.checkpoint()?;
         self.leave();
         // The first wait does not move the operations, because there may be no second one.

@@ -15,7 +15,7 @@ use std::fmt;
 /// The right to send one value without waiting. Made by [`Sender::reserve`].
 #[must_use = "it is there to be used"]
 pub struct Permit<'a, T> {
-    producer: &'a mut Producer<T>,
+    pub(super) producer: &'a mut Producer<T>,
 }
 
 impl<T> Sender<T> {

@@ -11,6 +11,7 @@ mod mpmc;
 mod mpmc_close;
 mod mpmc_permits;
 mod oneshot;
+mod plain_threads;
 mod random_programs;
 mod random_threads;
 mod receive_results;
