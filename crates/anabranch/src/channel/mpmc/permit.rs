@@ -93,8 +93,8 @@ impl<T> Sender<T> {
     /// ```
     pub fn reserving(&self) -> Reserving<'_, T> {
         assert!(self.capacity() != Some(0), "there is no room in a rendezvous");
-        let offer = Offer { value: None, is_taken: false };
-        Reserving { channel: &self.channel, entry: Entry::new(offer), has_permit: Cell::new(false) }
+        let offer = Offer::new(None);
+        Reserving { channel: &self.channel, entry: Entry::new(offer), has_permit: Cell::new(false), is_woken: Cell::new(false) }
     }
 }
 
@@ -120,6 +120,8 @@ pub struct Reserving<'a, T> {
     channel: &'a Channel<T>,
     entry: Entry<Offer<T>>,
     has_permit: Cell<bool>,
+    /// Woken for room, and has not looked for it.
+    is_woken: Cell<bool>,
 }
 
 impl<'a, T> Attempt for Reserving<'a, T> {
@@ -129,7 +131,9 @@ impl<'a, T> Attempt for Reserving<'a, T> {
         if self.has_permit.take() {
             return Some(Ok(Permit { channel: self.channel }));
         }
-        match self.channel.try_reserve() {
+        let reserved = self.channel.try_reserve();
+        self.pass_on();
+        match reserved {
             Ok(()) => Some(Ok(Permit { channel: self.channel })),
             Err(PushError::Closed) => Some(Err(Closed)),
             Err(PushError::Full) => None,
@@ -139,6 +143,9 @@ impl<'a, T> Attempt for Reserving<'a, T> {
     fn pass_on(&self) {
         if self.has_permit.take() {
             self.channel.unreserve();
+        }
+        if self.is_woken.take() {
+            self.channel.call_next_sender();
         }
     }
 }
@@ -157,7 +164,9 @@ unsafe impl<T> Waitable for Reserving<'_, T> {
     unsafe fn unregister(&self, is_selected: bool) {
         if is_selected {
             // SAFETY: the queue selected this wait, so the entry is no longer linked.
-            self.has_permit.set(unsafe { self.entry.with(|offer| offer.is_taken) });
+            let (is_taken, retries) = unsafe { self.entry.with(|offer| (offer.is_taken, offer.retries)) };
+            self.has_permit.set(is_taken);
+            self.is_woken.set(!is_taken && retries);
         } else {
             // SAFETY: the caller has registered here, and its wait has ended.
             unsafe { self.channel.unregister_sender(&self.entry) };

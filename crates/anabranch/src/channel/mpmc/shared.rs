@@ -225,6 +225,16 @@ impl<T> Channel<T> {
         Ok(())
     }
 
+    /// Called after an attempt of a sender that was woken for room. Wakes the next sender if there is room left.
+    #[cold]
+    pub(crate) fn call_next_sender(&self) {
+        let mut state = self.state.lock();
+        state.is_sender_called = false;
+        let wakes = state.refill(self.capacity);
+        drop(state);
+        wakes.wake();
+    }
+
     /// Gives reserved room back.
     pub(crate) fn unreserve(&self) {
         let mut state = self.state.lock();
@@ -303,9 +313,12 @@ impl<T> Channel<T> {
         if state.is_closed || state.has_room(self.capacity) || has_receiver {
             return false;
         }
-        // SAFETY: the caller keeps the waiter armed and alive, and the entry in place, until it is taken off or
-        // removed.
-        unsafe { state.senders.push_back(entry, waiter, ticket) };
+        // SAFETY: the entry is in no queue. The caller keeps the waiter armed and alive, and the entry in place, until
+        // it is taken off or removed.
+        unsafe {
+            entry.with(|offer| offer.retries = (*waiter).retries());
+            state.senders.push_back(entry, waiter, ticket);
+        }
         let listener = state.listeners.as_mut().and_then(|listeners| listeners.select_other_than(waiter));
         drop(state);
         wake(listener);
