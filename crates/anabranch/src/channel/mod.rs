@@ -23,6 +23,8 @@
 //! - `recv_blocking()`, and with a deadline or timeout, blocks a thread that has no `Cx`: see
 //!   [plain threads](#plain-threads).
 //!
+//! [`after`], [`tick`] and [`never`] are operations of time for selections, and [`awaiting`] makes one of a future.
+//!
 //! `try_send` into a rendezvous reaches a thread or fiber that waits in a receive, and no future: see [`rendezvous`].
 //!
 //! A future is ready at once if there is nothing to wait for. One in 128 is not: it lets the other tasks of its thread
@@ -109,6 +111,10 @@ mod select;
 pub(crate) mod service;
 pub(crate) mod set;
 pub mod spsc;
+#[cfg(all(feature = "futures", not(loom)))]
+mod streams;
+#[cfg(not(loom))]
+mod timers;
 mod versioned;
 pub mod watch;
 
@@ -125,5 +131,10 @@ pub use self::{
     mpmc::{Permit, Receiver, Receiving, Reserving, Sender, Sending, WeakSender, bounded, rendezvous, unbounded},
     select::{Operation, Select},
     set::{Received, ReceiverSet, SetReceiving},
+};
+#[cfg(not(loom))]
+pub use self::{
+    select::{Awaiting, awaiting},
+    timers::{After, Never, Ticking, after, never, tick},
 };
 pub use crate::channel::set::{member::Member, receive::Receive};

@@ -120,6 +120,13 @@ unsafe impl Suspend for PlainThread {
     fn set_name(&self, _: std::sync::Arc<str>) {}
 }
 
+/// Returns the clock of the thread's waits: that of its pool, or outside of every pool the system's.
+#[cfg(not(loom))]
+pub(crate) fn current_clock() -> Clock {
+    let worker = Worker::current();
+    if worker.registry().is_some() { worker.clock().clone() } else { Clock::system() }
+}
+
 /// Runs `body` with a `Cx` by whose waits the calling thread blocks. Nothing cancels it.
 pub(crate) fn with_blocking_cx<R>(body: impl FnOnce(&Cx<'_>) -> R) -> R {
     #[cfg(not(loom))]

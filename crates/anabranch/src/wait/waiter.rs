@@ -139,7 +139,14 @@ impl Kind {
             // call.
             unsafe { drop(Arc::from_raw(waiter.cast::<T>())) }
         }
-        Self { wake, keep: Some(Keep { retain: retain::<T>, release: release::<T> }), spins, resumes, retries: false, home: None }
+        Self {
+            wake,
+            keep: Some(Keep { retain: retain::<T>, release: release::<T> }),
+            spins,
+            resumes,
+            retries: false,
+            home: None,
+        }
     }
 }
 

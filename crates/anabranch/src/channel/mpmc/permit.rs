@@ -94,7 +94,12 @@ impl<T> Sender<T> {
     pub fn reserving(&self) -> Reserving<'_, T> {
         assert!(self.capacity() != Some(0), "there is no room in a rendezvous");
         let offer = Offer::new(None);
-        Reserving { channel: &self.channel, entry: Entry::new(offer), has_permit: Cell::new(false), is_woken: Cell::new(false) }
+        Reserving {
+            channel: &self.channel,
+            entry: Entry::new(offer),
+            has_permit: Cell::new(false),
+            is_woken: Cell::new(false),
+        }
     }
 }
 

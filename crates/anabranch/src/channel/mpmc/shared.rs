@@ -28,7 +28,12 @@
 //!   waits, and after it the sender's waitable may be gone. So the bits of the value are copied first, and count if the
 //!   selection succeeds. The sender in turn goes by the outcome of its wait, and forgets its value if the wait was
 //!   selected with `is_taken`.
-//! - So while senders wait there is no room. While receivers wait, each value in the queue is one for which another
+//! - **A thread takes room by itself.** To wake a thread costs far more than a message. If each receive moved the offer
+//!   of a thread into the queue, each would wake a thread for one message, and the queue would stay full. So a thread
+//!   that waits for room is woken without a hand-over, and retries. By then the receiver has made more room, and the
+//!   thread sends many values. One such sender at a time is on its way (`is_sender_called`). It wakes the next one after
+//!   its attempt if there is room left. So another sender may take the room first, and the thread waits again.
+//! - While senders wait there is no room, or one of them was woken and has not retried. While receivers wait, each value in the queue is one for which another
 //!   receiver was woken: each value that comes into the queue, from a sender or by moving up, wakes one.
 //! - **No selection meets itself**: one that would send into a rendezvous or receive from it, whichever can be done
 //!   first, waits for another fiber or thread, although it is in both queues.

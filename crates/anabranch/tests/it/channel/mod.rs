@@ -18,10 +18,13 @@ mod receive_results;
 mod reentrant_wakers;
 mod rendezvous;
 mod select;
+mod select_arms;
 mod select_async;
 mod select_reuse;
 mod send_and_sync;
 mod set;
 mod spsc;
 mod spsc_close;
+#[cfg(feature = "futures")]
+mod streams;
 mod watch_and_broadcast;
