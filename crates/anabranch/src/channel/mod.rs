@@ -73,6 +73,8 @@
 //! | `is_closed` | both ends | both ends | both ends | both ends | both ends |
 //! | `same_channel` | yes | there is one of each | there is one of each | yes | yes |
 //! | `is_to` | yes | yes | yes | yes | yes |
+//! | `sender_count`, `receiver_count` | yes | one of each | one of each | yes | yes |
+//! | `closed`, in all shapes | yes | - | - | - | - |
 //! | weak senders | yes | there is one sender | there is one sender | yes | yes |
 //! | member of a [`ReceiverSet`] | yes | yes | yes | yes | yes |
 //!
@@ -125,10 +127,13 @@ pub use self::{
     blocking_iter::BlockingIter,
     error::{
         CallError, Closed, ClosedError, RecvError, RecvTimeoutError, ReserveError, ReserveTimeoutError, SendAllError,
-        SendError, SendTimeoutError, TryRecvError, TrySendError,
+        SendError, SendTimeoutError, TryRecvError, TryReserveError, TrySendError,
     },
     events::{Sleeping, Triggered},
-    mpmc::{Permit, Receiver, Receiving, Reserving, Sender, Sending, WeakSender, bounded, rendezvous, unbounded},
+    mpmc::{
+        Closing, OwnedPermit, Permit, Receiver, Receiving, Reserving, Sender, Sending, WeakSender, bounded, rendezvous,
+        unbounded,
+    },
     select::{Operation, Select},
     set::{Received, ReceiverSet, SetReceiving},
 };

@@ -3,7 +3,7 @@
 use super::{common::opaque, sender::Sender};
 use crate::{
     channel::{
-        Closed, ClosedError, PushError, ReserveError, ReserveTimeoutError,
+        Closed, ClosedError, PushError, ReserveError, ReserveTimeoutError, TryReserveError,
         mpmc::{shared::Channel, state::Offer},
     },
     cx::{
@@ -68,9 +68,13 @@ impl<T> Sender<T> {
         wait_async_for(self.reserving()).await
     }
 
-    /// Like [`reserve`](Self::reserve), without waiting. Returns `None` if there is no room or the channel is closed.
-    pub fn try_reserve(&self) -> Option<Permit<'_, T>> {
-        self.channel.try_reserve().ok().map(|()| Permit { channel: &self.channel })
+    /// Like [`reserve`](Self::reserve), without waiting.
+    ///
+    /// # Errors
+    /// Returns `Full` if there is no room, `Closed` if the channel is closed.
+    pub fn try_reserve(&self) -> Result<Permit<'_, T>, TryReserveError> {
+        self.channel.try_reserve()?;
+        Ok(Permit { channel: &self.channel })
     }
 
     /// Returns the reservation as an operation, for [`Select`](crate::channel::Select) and [`select!`](crate::select).

@@ -59,7 +59,10 @@ use crate::{
         },
     },
     sys::spin::{Brief, BriefGuard},
-    wait::{queue::Entry, waiter::Waiter},
+    wait::{
+        queue::{Entry, Queue},
+        waiter::Waiter,
+    },
 };
 
 /// How many values are taken before the lock is released.
@@ -265,12 +268,14 @@ impl<T> Channel<T> {
             let mut state = self.state.lock();
             let sender = state.senders.select_first(|offer| offer.is_taken = false);
             let receiver = state.call_receiver();
+            let closing = state.closing.as_mut().and_then(|closing| closing.select_first(|_| ()));
             drop(state);
-            if sender.is_none() && receiver.is_none() {
+            if sender.is_none() && receiver.is_none() && closing.is_none() {
                 return;
             }
             wake(sender);
             wake(receiver);
+            wake(closing);
         }
     }
 
@@ -280,6 +285,14 @@ impl<T> Channel<T> {
         let empty = Buffer::new(None);
         let rest = std::mem::replace(&mut self.state.lock().buffer, empty);
         drop(rest);
+    }
+
+    pub(crate) fn sender_count(&self) -> usize {
+        self.senders.get()
+    }
+
+    pub(crate) fn receiver_count(&self) -> usize {
+        self.receivers.get()
     }
 
     pub(crate) fn add_sender(&self) {
@@ -336,6 +349,39 @@ impl<T> Channel<T> {
     pub(crate) unsafe fn unregister_sender(&self, entry: &Entry<Offer<T>>) {
         // SAFETY: the caller promises that the entry is in this queue, or was taken off it.
         unsafe { self.state.lock().senders.remove(entry) };
+    }
+
+    /// Registers a waiter for the closing of the channel.
+    ///
+    /// # Safety
+    /// The contract of [`Waitable::register`](crate::wait::waitable::Waitable::register) holds, with an entry of the
+    /// waitable.
+    pub(crate) unsafe fn register_closing(&self, entry: &Entry<()>, waiter: *const Waiter, ticket: u32) -> bool {
+        // Allocated before anything is locked. The channel keeps the first queue.
+        let has_queue = self.state.lock().closing.is_some();
+        let queue = (!has_queue).then(|| Box::new(Queue::new()));
+        let mut state = self.state.lock();
+        if state.is_closed {
+            return false;
+        }
+        let unneeded = if state.closing.is_none() { std::mem::replace(&mut state.closing, queue) } else { queue };
+        let closing = state.closing.as_mut().expect("the channel has one, or got one here");
+        // SAFETY: the caller keeps the waiter armed and alive, and the entry in place, until it is taken off or
+        // removed.
+        unsafe { closing.push_back(entry, waiter, ticket) };
+        drop(state);
+        drop(unneeded);
+        true
+    }
+
+    /// # Safety
+    /// The entry was registered by [`register_closing`](Self::register_closing).
+    pub(crate) unsafe fn unregister_closing(&self, entry: &Entry<()>) {
+        let mut state = self.state.lock();
+        if let Some(closing) = &mut state.closing {
+            // SAFETY: the caller promises that the entry is in this queue, or was taken off it.
+            unsafe { closing.remove(entry) };
+        }
     }
 
     /// # Safety
