@@ -66,7 +66,8 @@ unsafe impl<T: ?Sized + Send> Send for OwnedMutexGuard<T> {}
 unsafe impl<T: ?Sized + Send + Sync> Sync for OwnedMutexGuard<T> {}
 
 impl<'a, T: ?Sized> MutexGuard<'a, T> {
-    /// Narrows the guard to a part of the value. The mutex stays locked, also if `part` panics and the guard is dropped.
+    /// Narrows the guard to a part of the value. The mutex stays locked, also if `part` panics and the guard is
+    /// dropped.
     ///
     /// ```
     /// use anabranch::sync::{Mutex, MutexGuard};

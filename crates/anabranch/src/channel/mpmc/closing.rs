@@ -19,8 +19,8 @@ pub struct Closing<'a, T> {
 }
 
 impl<T> Sender<T> {
-    /// Waits until the channel is closed: by `close`, or because all receivers are gone. So a sender can stop work whose
-    /// result no receiver will get.
+    /// Waits until the channel is closed: by `close`, or because all receivers are gone. So a sender can stop work
+    /// whose result no receiver will get.
     ///
     /// # Errors
     /// Returns an error if the wait is cancelled.

@@ -31,10 +31,11 @@
 //! - **A thread takes room by itself.** To wake a thread costs far more than a message. If each receive moved the offer
 //!   of a thread into the queue, each would wake a thread for one message, and the queue would stay full. So a thread
 //!   that waits for room is woken without a hand-over, and retries. By then the receiver has made more room, and the
-//!   thread sends many values. One such sender at a time is on its way (`is_sender_called`). It wakes the next one after
-//!   its attempt if there is room left. So another sender may take the room first, and the thread waits again.
-//! - While senders wait there is no room, or one of them was woken and has not retried. While receivers wait, each value in the queue is one for which another
-//!   receiver was woken: each value that comes into the queue, from a sender or by moving up, wakes one.
+//!   thread sends many values. One such sender at a time is on its way (`is_sender_called`). It wakes the next one
+//!   after its attempt if there is room left. So another sender may take the room first, and the thread waits again.
+//! - While senders wait there is no room, or one of them was woken and has not retried. While receivers wait, each
+//!   value in the queue is one for which another receiver was woken: each value that comes into the queue, from a
+//!   sender or by moving up, wakes one.
 //! - **No selection meets itself**: one that would send into a rendezvous or receive from it, whichever can be done
 //!   first, waits for another fiber or thread, although it is in both queues.
 //! - **Permits** are reserved room. They are given out like room, to offers without a value.

@@ -3,6 +3,7 @@
 mod bugs_of_other_crates;
 mod direct_handoff;
 mod drop_panics;
+mod ends;
 mod every_operation;
 mod fairness;
 mod linearisability;
