@@ -27,11 +27,11 @@ use crate::{
         waiter::{Selected, Waiter},
     },
 };
-#[cfg(not(loom))]
+#[cfg(not(any(loom, shuttle)))]
 use std::cell::Cell;
 use std::marker::PhantomData;
 
-#[cfg(not(loom))]
+#[cfg(not(any(loom, shuttle)))]
 thread::thread_local! {
     /// The waiter of this thread, while the thread does not wait by it.
     static KEPT: Cell<Option<Arc<Parked>>> = const { Cell::new(None) };
@@ -49,10 +49,10 @@ impl PlainThread {
     /// Creates the owner for the calling thread. A wait may run foreign code, such as the waker of a future, which may
     /// wait in turn and then gets a waiter of its own.
     fn new() -> Self {
-        // loom's threads share the thread-locals of one thread.
-        #[cfg(loom)]
+        // loom's threads share the thread-locals of one thread, and no thread spins in a model or schedule.
+        #[cfg(any(loom, shuttle))]
         let kept = None;
-        #[cfg(not(loom))]
+        #[cfg(not(any(loom, shuttle)))]
         let kept = KEPT.try_with(Cell::take).unwrap_or_default();
         let parked: Arc<Parked> = kept.unwrap_or_else(Parked::new);
         parked.waiter.bind_to(Stack::current());
@@ -67,7 +67,7 @@ impl PlainThread {
 impl Drop for PlainThread {
     fn drop(&mut self) {
         // The thread may be ending. The waiter is then dropped here.
-        #[cfg(not(loom))]
+        #[cfg(not(any(loom, shuttle)))]
         let _ = KEPT.try_with(|kept| kept.set(self.parked.take()));
     }
 }
