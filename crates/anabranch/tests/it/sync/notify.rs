@@ -74,7 +74,10 @@ fn mapped_guard_keeps_value_locked() {
     assert!(mutex.try_lock().is_none() && format!("{part:?}") == "[5, 3]");
     thread::scope(|s| s.spawn(move || drop(part)).join().unwrap());
     let panicked = catch_unwind(AssertUnwindSafe(|| {
-        drop(MutexGuard::map(mutex.try_lock().unwrap(), |_| -> &mut u8 { panic!("part") }));
+        drop(MutexGuard::map(mutex.try_lock().unwrap(), |pair| {
+            assert!(pair.0 > 9, "no part");
+            &mut pair.0
+        }));
     }));
     assert!(panicked.is_err() && mutex.try_lock().is_some(), "a panic unlocks");
 
