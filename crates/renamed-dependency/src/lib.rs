@@ -41,7 +41,7 @@ fn conversation_works_under_other_name() {
             count = count.add(cx, n).ok()?;
         }
         let counting::client::AnswerMessage::Total(text, _done) = count.total(cx).ok()?.recv(cx).ok()?;
-        service.join(cx).ok()?.ok()?;
+        let _done = service.join(cx).ok()?.ok()?;
         Some(text.0)
     });
     assert_eq!(total.as_deref(), Some("6"));
