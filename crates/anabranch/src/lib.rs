@@ -282,7 +282,15 @@ pub use crate::{
 /// # Delegation
 /// A message can carry an endpoint of another protocol. Its receiver then continues that other conversation.
 #[cfg(all(not(loom), feature = "macros"))]
-pub use anabranch_macros::proto;
+#[macro_export]
+macro_rules! proto {
+    // `$crate` is this crate, under whatever name the caller depends on it.
+    ($($text:tt)*) => { $crate::__proto! { $crate $($text)* } };
+}
+
+#[cfg(all(not(loom), feature = "macros"))]
+#[doc(hidden)]
+pub use anabranch_macros::proto as __proto;
 
 #[cfg(shuttle)]
 #[doc(hidden)]

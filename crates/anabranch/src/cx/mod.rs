@@ -34,6 +34,7 @@ mod map;
 #[cfg(all(any(unix, windows), not(loom)))]
 mod map_unordered;
 pub(crate) mod one_fiber;
+pub(crate) mod plain_thread;
 #[cfg(all(any(unix, windows), not(loom)))]
 mod race;
 #[cfg(not(loom))]

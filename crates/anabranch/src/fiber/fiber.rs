@@ -99,6 +99,7 @@ static KIND: Kind = Kind {
     keep: None,
     spins: 0,
     resumes: true,
+    retries: false,
     home: Some(Home {
         // SAFETY: the caller keeps the waiter alive, and a waiter of this kind is the first field of a `Fiber`.
         is_local: |waiter| unsafe { ptr::eq(Worker::current(), (*waiter.cast::<Fiber>()).home) },

@@ -12,7 +12,9 @@
 //! # Coming from elsewhere
 //! Each of these chapters begins with a table of corresponding names.
 //! - [`from_rayon`]: parallel loops, `join`, scopes, thread pools.
+//! - [`from_std`]: `std::sync::mpsc`.
 //! - [`from_crossbeam`]: channels and selection between threads.
+//! - [`from_flume`]: channels between threads and async code.
 //! - [`from_tokio`]: tasks, timers, cancellation, async locks and channels. [`with_tokio`] is about both in one
 //!   program.
 //! - [`from_go`]: goroutines, channels, `context`.
@@ -23,8 +25,10 @@ pub mod cancellation;
 pub mod channels;
 pub mod compute_or_wait;
 pub mod from_crossbeam;
+pub mod from_flume;
 pub mod from_go;
 pub mod from_rayon;
+pub mod from_std;
 pub mod from_tokio;
 pub mod hazards;
 pub mod protocols;

@@ -6,6 +6,7 @@
 
 mod bias;
 mod cancel;
+mod channel_blocking;
 mod channel_cx;
 mod channel_one_to_one;
 mod channel_rendezvous;
