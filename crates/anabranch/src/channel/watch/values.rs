@@ -36,7 +36,7 @@ impl<T: Clone> Sender<T> {
     ///
     /// ```
     /// let (sender, receiver) = anabranch::channel::watch::channel(3);
-    /// let mut raise_to = |n| sender.send_if_modified(|largest| n > std::mem::replace(largest, n.max(*largest)));
+    /// let mut raise_to = |n: u32| sender.send_if_modified(|largest| n > std::mem::replace(largest, n.max(*largest)));
     /// assert_eq!((raise_to(2), raise_to(4)), (Ok(false), Ok(true)));
     /// assert_eq!(*receiver.get(), 4);
     /// ```
