@@ -7,6 +7,8 @@
 #[cfg(not(loom))]
 mod broadcast;
 #[cfg(not(loom))]
+mod build;
+#[cfg(not(loom))]
 mod build_error;
 #[cfg(not(loom))]
 mod builder;
