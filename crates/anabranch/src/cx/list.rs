@@ -1,8 +1,8 @@
 //! A listing of the fibers of a pool and of the threads that wait in it, to find out why a program hangs.
 
 use crate::{
-    fiber::status::State,
-    pool::{Pool, registry::Registry, worker::Worker},
+    fiber::{status::State, task::Job},
+    pool::{Pool, registry::Registry},
 };
 use std::{fmt, panic::Location, sync::Arc};
 
@@ -116,7 +116,7 @@ fn list(registry: &Registry) -> Vec<FiberInfo> {
         }
     }
     for worker in registry.workers() {
-        worker.fibers.jobs.for_each(|job| {
+        let mut push = |job: Job| {
             list.push(FiberInfo {
                 // SAFETY: the job is in the queue, so it has not been run, and it stays there during this call.
                 name: unsafe { job.name() },
@@ -126,7 +126,9 @@ fn list(registry: &Registry) -> Vec<FiberInfo> {
                 worker: None,
                 is_thread: false,
             });
-        });
+        };
+        worker.fibers.jobs.for_each(&mut push);
+        worker.placed().for_each(push);
     }
     list
 }
@@ -165,8 +167,5 @@ impl Pool {
 /// Panics outside of any pool when the default pool cannot be created.
 #[track_caller]
 pub fn fibers() -> Vec<FiberInfo> {
-    match Worker::current().registry() {
-        Some(registry) => list(registry),
-        None => Pool::default_pool().fibers(),
-    }
+    list(Pool::of_caller())
 }

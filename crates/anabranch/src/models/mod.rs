@@ -1,11 +1,12 @@
 //! loom models: loom runs the shipped code of a few threads in every interleaving.
 //!
-//! `RUSTFLAGS="--cfg loom" cargo test -p anabranch --lib --release models -- --nocapture --test-threads 1` runs them.
+//! `RUSTFLAGS="--cfg loom" cargo test -p anabranch --features __loom --lib --release models -- --test-threads 1` runs them.
 //! Each model prints the number of its executions. `.ci/mutate` breaks the orderings one by one and checks that a model
 //! fails.
 
 mod bias;
 mod cancel;
+mod channel_blocking;
 mod channel_cx;
 mod channel_one_to_one;
 mod channel_rendezvous;
@@ -23,6 +24,7 @@ mod local_wait;
 mod offer;
 mod parcel;
 mod parker;
+mod placed;
 mod proto_ring;
 mod queue;
 mod root;

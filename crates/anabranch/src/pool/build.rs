@@ -92,10 +92,12 @@ impl Builder {
         if self.pins {
             self.config.cores = threads::allowed_cores();
         }
+        self.blocking.stack_size = self.config.stack_size;
+        self.blocking.cores.clone_from(&self.config.cores);
         let limits = Limits::new(self.max_fibers.unwrap_or(DEFAULT_MAX_FIBERS), self.stacks);
         // From here on, dropping the pool ends the threads that were started.
-        let registry = Registry::new(threads, fence, self.config, self.clock, limits);
-        let pool = Pool { registry, joins_threads: true };
+        let registry = Registry::new(threads, fence, self.config, self.blocking, self.clock, limits);
+        let pool = Pool { registry, joins_threads: is_own_spawn };
         let (started, starts) = mpsc::channel();
         // On a system without threads the caller is the only one, whatever number was requested.
         let own = if thread::CAN_START { threads } else { 0 };

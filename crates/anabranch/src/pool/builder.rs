@@ -2,10 +2,13 @@
 
 use crate::{
     fiber::stack::pool::StackConfig,
-    pool::{Pool, hazard::Hazard, panic_handler::PanicHandler, threads::ThreadConfig},
+    pool::{
+        Pool, blocking_threads::BlockingConfig, hazard::Hazard, hooks::FiberHooks, panic_handler::PanicHandler,
+        threads::ThreadConfig,
+    },
     time::Clock,
 };
-use std::{any::Any, fmt};
+use std::{any::Any, fmt, time::Duration};
 
 /// The number of spare threads that a pool may have by default.
 pub(super) const DEFAULT_SPARES: usize = 256;
@@ -32,6 +35,7 @@ pub struct Builder {
     pub(super) max_fibers: Option<usize>,
     pub(super) stacks: StackConfig,
     pub(super) config: ThreadConfig,
+    pub(super) blocking: BlockingConfig,
 }
 
 impl Builder {
@@ -87,7 +91,7 @@ impl Builder {
         self
     }
 
-    /// Sets a handler for hazards: a fiber that blocks the thread to which other fibers are bound, see
+    /// Sets a handler for hazards: a fiber that keeps the thread to which other fibers are bound, see
     /// [`HazardKind`](crate::HazardKind). Without a handler the pool writes a line to the standard error stream, if
     /// that is writable.
     ///
@@ -113,6 +117,38 @@ impl Builder {
         self
     }
 
+    /// Sets what the program does when a fiber starts, suspends, resumes and ends: for example to let the spans of a
+    /// profiler follow the fiber. The guide [shows that](crate::guide::servers#spans-that-follow-their-fibers). A pool
+    /// has one set of hooks; a later call replaces them.
+    ///
+    /// ```
+    /// use anabranch::{FiberHooks, HookedFiber, Pool};
+    /// use std::sync::{Arc, atomic::{AtomicU32, Ordering}};
+    ///
+    /// struct Count(Arc<AtomicU32>);
+    ///
+    /// impl FiberHooks for Count {
+    ///     type Saved = ();
+    ///
+    ///     fn suspend(&self, _: &HookedFiber<'_>) {
+    ///         self.0.fetch_add(1, Ordering::Relaxed);
+    ///     }
+    ///
+    ///     fn resume(&self, _: &HookedFiber<'_>, (): ()) {}
+    /// }
+    ///
+    /// let suspensions = Arc::new(AtomicU32::new(0));
+    /// let pool = Pool::builder().threads(1).fiber_hooks(Count(Arc::clone(&suspensions))).build()?;
+    /// let fiber = pool.spawn(|cx| (0..3).for_each(|_| cx.yield_now()));
+    /// pool.run(|cx| fiber.join(cx)).unwrap();
+    /// assert_eq!(suspensions.load(Ordering::Relaxed), 3);
+    /// # Ok::<(), anabranch::BuildError>(())
+    /// ```
+    pub fn fiber_hooks(mut self, hooks: impl FiberHooks) -> Self {
+        self.config.hooks = Some(Box::new(hooks));
+        self
+    }
+
     /// Binds each of the pool's own threads to one of the cores that the process may use, in turn. Guests are not
     /// bound.
     ///
@@ -134,6 +170,39 @@ impl Builder {
     /// [`Pool::stats`] counts it.
     pub fn max_spare_threads(mut self, threads: usize) -> Self {
         self.max_spares = Some(threads);
+        self
+    }
+
+    /// Sets how many threads may run [blocking calls](crate::Cx::blocking) of fibers at a time. The default is 512.
+    ///
+    /// They are apart from the pool's own threads. Such a thread starts when a call finds no idle one, and ends when it
+    /// has been idle for [a while](Self::blocking_keep_alive). Calls beyond the limit wait for a thread in the order in
+    /// which they came. So if calls wait for each other, a limit below their number can hang them. With a limit of zero
+    /// each call runs in place, and blocks the thread of its fiber.
+    ///
+    /// Such a thread has the [stack size](Self::stack_size) of the pool's own threads. It runs no start and exit
+    /// handlers, is not named by [`thread_name`](Self::thread_name), and is not [bound](Self::pin_threads) to a single
+    /// core.
+    ///
+    /// ```
+    /// let pool = anabranch::Pool::builder().threads(1).max_blocking_threads(4).build()?;
+    /// let sum: usize = pool.run(|cx| {
+    ///     let call = |cx: &anabranch::Cx<'_>, n: usize| cx.blocking(|| n * n);
+    ///     Ok::<_, anabranch::Cancelled>(cx.map_concurrent(100, 0..100, call)?.iter().sum())
+    /// }).unwrap();
+    /// assert_eq!(sum, 328_350);
+    /// assert!(pool.stats().blocking_threads <= 4);
+    /// # Ok::<(), anabranch::BuildError>(())
+    /// ```
+    pub fn max_blocking_threads(mut self, threads: usize) -> Self {
+        self.blocking.most = threads;
+        self
+    }
+
+    /// Sets how long a thread for [blocking calls](crate::Cx::blocking) stays idle before it ends. The default is ten
+    /// seconds.
+    pub fn blocking_keep_alive(mut self, time: Duration) -> Self {
+        self.blocking.keep_alive = time;
         self
     }
 

@@ -5,6 +5,8 @@
 //! monitor](sysmon) finds blocked threads.
 
 #[cfg(not(loom))]
+pub(crate) mod blocking_threads;
+#[cfg(not(loom))]
 mod broadcast;
 #[cfg(not(loom))]
 mod build;
@@ -15,7 +17,7 @@ mod builder;
 #[cfg(not(loom))]
 mod current_thread;
 #[cfg(not(loom))]
-mod default_pool;
+pub(crate) mod default_pool;
 #[cfg(not(loom))]
 pub(crate) mod guest;
 #[cfg(not(loom))]
@@ -24,6 +26,8 @@ pub(crate) mod handle;
 pub(crate) mod hazard;
 #[cfg(not(loom))]
 mod heartbeat;
+#[cfg(not(loom))]
+pub(crate) mod hooks;
 #[cfg(not(loom))]
 pub(crate) mod id;
 pub(crate) mod indices;
@@ -65,9 +69,10 @@ pub use self::{
     broadcast::{broadcast, spawn_broadcast},
     build_error::BuildError,
     builder::Builder,
-    default_pool::{current_num_threads, current_pool_id, in_pool},
+    default_pool::{current_num_threads, current_pool_id, in_pool, stats},
     handle::Pool,
     hazard::{Hazard, HazardKind},
+    hooks::{FiberHooks, HookedFiber},
     id::PoolId,
     pending::{has_pending, run_pending, run_pending_local},
     stats::{Stats, WorkerStats},

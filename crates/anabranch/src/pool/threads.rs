@@ -12,6 +12,7 @@
 use crate::{
     pool::{
         hazard::{self, Hazard, HazardKind},
+        hooks::AnyHooks,
         panic_handler::PanicHandler,
     },
     sys::{
@@ -37,6 +38,7 @@ pub(crate) struct ThreadConfig {
     pub(crate) on_exit: Option<Handler>,
     pub(crate) on_panic: PanicHandler,
     pub(crate) on_hazard: Option<HazardHandler>,
+    pub(crate) hooks: Option<Box<dyn AnyHooks>>,
     /// The cores to which threads are bound in turn. Empty if threads are not bound.
     pub(crate) cores: Vec<usize>,
     pub(crate) max_spares: usize,
@@ -50,6 +52,7 @@ pub(crate) struct Threads {
     refused: AtomicU64,
     has_complained: AtomicBool,
     has_seen_run_on_fiber: AtomicBool,
+    has_seen_long_computation: AtomicBool,
     /// Worker entries for which the system refused a thread; later attempts use them.
     unused: Mutex<Vec<usize>>,
     /// No thread was started when the pool was made. The system refused them, or the pool uses the program's.
@@ -65,6 +68,7 @@ impl Threads {
             refused: AtomicU64::new(0),
             has_complained: AtomicBool::new(false),
             has_seen_run_on_fiber: AtomicBool::new(false),
+            has_seen_long_computation: AtomicBool::new(false),
             unused: Mutex::new(Vec::new()),
             had_no_thread: AtomicBool::new(false),
         }
@@ -172,6 +176,11 @@ impl Threads {
         !self.has_seen_run_on_fiber.load(Ordering::Relaxed) && !self.has_seen_run_on_fiber.swap(true, Ordering::Relaxed)
     }
 
+    /// Returns whether this long computation on a fiber is the first of the pool, and records that it is reported.
+    pub(crate) fn is_first_long_computation(&self) -> bool {
+        !self.has_seen_long_computation.swap(true, Ordering::Relaxed)
+    }
+
     /// Reports a hazard. Does not unwind, because callers are in the middle of a wait. The handler must not begin such
     /// a wait again.
     pub(crate) fn report_hazard(&self, hazard: &Hazard) {
@@ -186,6 +195,11 @@ impl Threads {
             }
             None => hazard::print(hazard),
         }
+    }
+
+    /// Returns what the program does when fibers start, suspend, resume and end.
+    pub(crate) fn hooks(&self) -> Option<&dyn AnyHooks> {
+        self.config.hooks.as_deref()
     }
 
     pub(crate) fn panic_handler(&self) -> &PanicHandler {
@@ -238,13 +252,14 @@ impl Threads {
         }
     }
 
-    /// Blocks until all threads have ended, unless the caller is one of them.
-    pub(crate) fn join_all(&self) {
+    /// Returns whether the calling thread is one of these.
+    pub(crate) fn is_one_of_them(&self) -> bool {
         let own = thread::current().id();
-        // The other threads' remaining work may need the caller.
-        if lock(&self.threads).iter().any(|thread| thread.thread().id() == own) {
-            return;
-        }
+        lock(&self.threads).iter().any(|thread| thread.thread().id() == own)
+    }
+
+    /// Blocks until all threads have ended.
+    pub(crate) fn join_all(&self) {
         loop {
             // One at a time, because a thread that is about to end may add a spare thread.
             let Some(thread) = lock(&self.threads).pop() else { return };
@@ -268,13 +283,18 @@ pub(crate) fn allowed_cores() -> Vec<usize> {
 
 /// Binds the calling thread to a core.
 fn pin(core: usize) {
+    bind_to_any(&[core]);
+}
+
+/// Lets the calling thread run on any of these cores, and on no other. Has no effect if there are none.
+pub(super) fn bind_to_any(cores: &[usize]) {
     #[cfg(target_os = "linux")]
-    {
-        let mut only = rustix::thread::CpuSet::new();
-        only.set(core);
-        // Pinning only affects speed: if the system refuses it, the thread still runs.
-        let _ = rustix::thread::sched_setaffinity(None, &only);
+    if !cores.is_empty() {
+        let mut allowed = rustix::thread::CpuSet::new();
+        cores.iter().for_each(|&core| allowed.set(core));
+        // Binding only affects speed: if the system refuses it, the thread still runs.
+        let _ = rustix::thread::sched_setaffinity(None, &allowed);
     }
     #[cfg(not(target_os = "linux"))]
-    let _ = core;
+    let _ = cores;
 }
