@@ -132,8 +132,8 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
 
     /// Starts the threads. Returns the pool, or nothing if it is to be the global pool.
     pub(crate) fn start(mut self, is_global: bool) -> Result<Option<Pool>, ThreadPoolBuildError> {
-        let wanted = if self.num_threads > 0 { self.num_threads } else { num_threads::default() };
-        let threads = wanted.min(max_num_threads());
+        let threads =
+            if self.num_threads > 0 { self.num_threads.min(max_num_threads()) } else { num_threads::default() };
         let mut builder = Pool::builder().threads(threads).without_waiting_for_start();
         if let Some(size) = self.stack_size {
             builder = builder.stack_size(size);
@@ -148,22 +148,25 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
             builder = builder.thread_name(move |index| names[index % threads].clone());
         }
         let panic_handler: SharedHandler = self.panic_handler.take().map(Arc::from);
-        if let Some(start) = self.start_handler.take() {
-            let panic_handler = panic_handler.clone();
-            builder = builder.on_start(move |index| panics::run_callback(&panic_handler, || start(index % threads)));
-        }
-        // The pool owns the panic handler by this, see `panics`.
-        if self.exit_handler.is_some() || panic_handler.is_some() {
-            let (exit, panic_handler) = (self.exit_handler.take(), panic_handler.clone());
-            builder = builder.on_exit(move |index| {
-                if let Some(exit) = &exit {
-                    panics::run_callback(&panic_handler, || exit(index % threads));
+        // The pool owns the panic handler by this, see `panics`. A job may panic before this function returns, so each
+        // thread lists the handler when it starts.
+        if self.start_handler.is_some() || panic_handler.is_some() {
+            let (start, panic_handler) = (self.start_handler.take(), panic_handler.clone());
+            builder = builder.on_start(move |index| {
+                panics::register(anabranch::current_pool_id(), &panic_handler);
+                if let Some(start) = &start {
+                    panics::run_callback(&panic_handler, || start(index % threads));
                 }
             });
         }
+        if let Some(exit) = self.exit_handler.take() {
+            let panic_handler = panic_handler.clone();
+            builder = builder.on_exit(move |index| panics::run_callback(&panic_handler, || exit(index % threads)));
+        }
         let plan = Plan { builder, names, stack_size: self.stack_size, is_global };
         let pool = self.spawn_handler.start(plan)?;
-        panics::register(pool.as_ref().unwrap_or_else(|| Pool::default_pool()).id(), &panic_handler);
+        // The pool may have no thread of its own.
+        panics::register(Some(pool.as_ref().unwrap_or_else(|| Pool::default_pool()).id()), &panic_handler);
         Ok(pool)
     }
 }
@@ -277,8 +280,8 @@ impl<S> ThreadPoolBuilder<S> {
         self
     }
 
-    /// Sets a function that each thread calls when it ends, with its index. A panic in it goes to the panic handler.
-    /// A spare thread calls it with the index of another thread.
+    /// Sets a function that each thread calls when it ends, with its index. The thread has left the pool by then. A
+    /// panic in the function goes to the panic handler. A spare thread calls it with the index of another thread.
     pub fn exit_handler<H>(mut self, exit_handler: H) -> Self
     where
         H: Fn(usize) + Send + Sync + 'static,

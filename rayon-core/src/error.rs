@@ -19,12 +19,6 @@ enum ErrorKind {
 const GLOBAL_POOL_ALREADY_INITIALIZED: &str = "The global thread pool has already been initialized.";
 const CURRENT_THREAD_ALREADY_IN_POOL: &str = "The current thread is already part of another thread pool.";
 
-impl ThreadPoolBuildError {
-    pub(crate) fn already_initialized() -> Self {
-        Self { kind: ErrorKind::GlobalPoolAlreadyInitialized }
-    }
-}
-
 impl From<BuildError> for ThreadPoolBuildError {
     fn from(error: BuildError) -> Self {
         let kind = match error {

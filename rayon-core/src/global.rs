@@ -34,7 +34,7 @@ fn make_implicitly() -> &'static Global {
     let _making = MAKING.lock().unwrap_or_else(PoisonError::into_inner);
     // If Anabranch's default pool exists, or the system refuses threads, the number of threads is Anabranch's choice.
     if let Some(threads) = num_threads::from_environment() {
-        _ = Pool::builder().threads(threads.min(Pool::MAX_THREADS)).build_default();
+        _ = Pool::builder().threads(threads).build_default();
     }
     GLOBAL.get_or_init(|| Global { pool: Pool::default_pool(), has_own_roots: false })
 }
@@ -42,9 +42,6 @@ fn make_implicitly() -> &'static Global {
 /// Makes the global pool as the builder says.
 pub(crate) fn make<S: ThreadSpawn>(builder: ThreadPoolBuilder<S>) -> Result<(), ThreadPoolBuildError> {
     let _making = MAKING.lock().unwrap_or_else(PoisonError::into_inner);
-    if GLOBAL.get().is_some() {
-        return Err(ThreadPoolBuildError::already_initialized());
-    }
     let has_own_roots = builder.asks_for_own_threads();
     builder.start(true)?;
     _ = GLOBAL.set(Global { pool: Pool::default_pool(), has_own_roots });

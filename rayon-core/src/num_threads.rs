@@ -25,14 +25,15 @@ pub fn current_num_threads() -> usize {
     if anabranch::in_pool() { anabranch::current_num_threads() } else { global::get().pool.num_threads() }
 }
 
-/// Returns what `RAYON_NUM_THREADS` says, or else the older `RAYON_RS_NUM_CPUS`. A zero in the first stands for as many
-/// threads as the machine offers.
+/// Returns what `RAYON_NUM_THREADS` says, or else the older `RAYON_RS_NUM_CPUS`, but at most the maximum. A zero in the
+/// first stands for as many threads as the machine offers.
 pub(crate) fn from_environment() -> Option<usize> {
-    match variable("RAYON_NUM_THREADS") {
-        Some(0) => Some(available()),
-        Some(threads) => Some(threads),
-        None => variable("RAYON_RS_NUM_CPUS").filter(|threads| *threads > 0),
-    }
+    let threads = match variable("RAYON_NUM_THREADS") {
+        Some(0) => available(),
+        Some(threads) => threads,
+        None => variable("RAYON_RS_NUM_CPUS").filter(|threads| *threads > 0)?,
+    };
+    Some(threads.min(max_num_threads()))
 }
 
 /// Returns the number of threads of a pool for which the program does not choose it.
@@ -45,5 +46,5 @@ fn variable(name: &str) -> Option<usize> {
 }
 
 fn available() -> usize {
-    thread::available_parallelism().map_or(1, NonZero::get)
+    thread::available_parallelism().map_or(1, NonZero::get).min(max_num_threads())
 }

@@ -1,7 +1,7 @@
 //! Panics that reach no caller: those of spawned jobs, and of handlers.
 //!
 //! A pool's panic handler gets them; without one the process aborts, as in rayon. A job knows only the pool that it
-//! runs in, so a list maps pools to handlers. The pool owns its handler, by its exit handler. So an entry of the list
+//! runs in, so a list maps pools to handlers. The pool owns its handler, by its start handler. So an entry of the list
 //! is empty once the pool has ended.
 
 use anabranch::PoolId;
@@ -21,12 +21,14 @@ pub(crate) type SharedHandler = Option<Arc<PanicHandler>>;
 
 static HANDLERS: Mutex<Vec<(PoolId, Weak<PanicHandler>)>> = Mutex::new(Vec::new());
 
-/// Lists the handler of a pool.
-pub(crate) fn register(pool: PoolId, handler: &SharedHandler) {
-    let Some(handler) = handler else { return };
+/// Lists the handler of a pool, if it is not listed yet.
+pub(crate) fn register(pool: Option<PoolId>, handler: &SharedHandler) {
+    let (Some(pool), Some(handler)) = (pool, handler) else { return };
     let mut handlers = HANDLERS.lock().unwrap_or_else(PoisonError::into_inner);
     handlers.retain(|(_, handler)| handler.strong_count() > 0);
-    handlers.push((pool, Arc::downgrade(handler)));
+    if handlers.iter().all(|(id, _)| *id != pool) {
+        handlers.push((pool, Arc::downgrade(handler)));
+    }
 }
 
 /// Runs a job. A panic goes to the handler of the pool in which the job runs.

@@ -1,7 +1,10 @@
 //! The global pool, in processes of their own: this program again, with other variables.
 
-use rayon_core::{ThreadPoolBuilder, current_num_threads, current_thread_index, join, join_context};
-use std::{env, process::Command, thread};
+use rayon_core::{
+    ThreadBuilder, ThreadPoolBuildError, ThreadPoolBuilder, current_num_threads, current_thread_index, join,
+    join_context,
+};
+use std::{env, io, process::Command, thread};
 
 /// Runs one of the tests below in a process with these variables, where it runs `program`.
 fn alone(name: &str, variables: &[(&str, &str)], program: impl FnOnce()) {
@@ -9,7 +12,7 @@ fn alone(name: &str, variables: &[(&str, &str)], program: impl FnOnce()) {
         return program();
     }
     let mut command = Command::new(env::current_exe().unwrap());
-    command.args(["--exact", name]).env("ALONE", name);
+    command.args(["--exact", "--test-threads=1", name]).env("ALONE", name);
     for variable in ["RAYON_NUM_THREADS", "RAYON_RS_NUM_CPUS", "ANABRANCH_NUM_THREADS"] {
         command.env_remove(variable);
     }
@@ -40,7 +43,9 @@ fn the_old_variable_is_read_if_the_new_one_is_no_number() {
 fn zero_in_the_variable_is_the_number_of_processors() {
     let variables = [("RAYON_NUM_THREADS", "0"), ("RAYON_RS_NUM_CPUS", "5")];
     alone("zero_in_the_variable_is_the_number_of_processors", &variables, || {
-        assert_eq!(current_num_threads(), thread::available_parallelism().unwrap().get());
+        let available = thread::available_parallelism().unwrap().get();
+        assert_eq!(current_num_threads(), available);
+        assert_eq!(ThreadPoolBuilder::new().build().unwrap().current_num_threads(), available);
     });
 }
 
@@ -48,6 +53,55 @@ fn zero_in_the_variable_is_the_number_of_processors() {
 fn the_variable_of_anabranch_is_read_if_there_is_none_of_rayon() {
     let variables = [("ANABRANCH_NUM_THREADS", "3")];
     alone("the_variable_of_anabranch_is_read_if_there_is_none_of_rayon", &variables, || {
+        assert_eq!(current_num_threads(), 3);
+        // It is that of the default pool only.
+        let available = thread::available_parallelism().unwrap().get();
+        assert_eq!(ThreadPoolBuilder::new().build().unwrap().current_num_threads(), available);
+    });
+}
+
+#[test]
+fn zero_in_the_old_variable_is_ignored() {
+    let variables = [("RAYON_RS_NUM_CPUS", "0")];
+    alone("zero_in_the_old_variable_is_ignored", &variables, || {
+        let available = thread::available_parallelism().unwrap().get();
+        assert_eq!(current_num_threads(), available);
+        assert_eq!(ThreadPoolBuilder::new().build().unwrap().current_num_threads(), available);
+    });
+}
+
+#[test]
+fn a_number_above_the_maximum_is_reduced_to_it() {
+    let variables = [("RAYON_NUM_THREADS", "100000")];
+    alone("a_number_above_the_maximum_is_reduced_to_it", &variables, || {
+        // Without starting them.
+        let pool = ThreadPoolBuilder::new().spawn_handler(|_| Ok(())).build().unwrap();
+        assert_eq!(pool.current_num_threads(), rayon_core::max_num_threads());
+    });
+}
+
+/// The size of a stack for which no system has memory.
+const TOO_LARGE: (&str, &str) = ("RUST_MIN_STACK", "4611686018427387904");
+
+#[test]
+fn the_caller_does_the_work_if_the_system_refuses_all_threads() {
+    let variables = [("RAYON_NUM_THREADS", "3"), TOO_LARGE];
+    alone("the_caller_does_the_work_if_the_system_refuses_all_threads", &variables, || {
+        assert!(thread::Builder::new().spawn(|| ()).is_err(), "this is to be a system without threads");
+        assert_eq!(join(|| 1, || 2), (1, 2));
+        let mut value = 0;
+        rayon_core::scope(|s| s.spawn(|_| value = 3));
+        assert_eq!((value, current_num_threads()), (3, 1));
+    });
+}
+
+#[test]
+fn the_global_pool_can_be_built_after_an_error() {
+    alone("the_global_pool_can_be_built_after_an_error", &[], || {
+        let refuse = |_: ThreadBuilder| Err(io::Error::other("no more threads"));
+        let error = ThreadPoolBuilder::new().num_threads(2).spawn_handler(refuse).build_global().unwrap_err();
+        assert_eq!(error.to_string(), "no more threads");
+        ThreadPoolBuilder::new().num_threads(3).build_global().unwrap();
         assert_eq!(current_num_threads(), 3);
     });
 }
@@ -80,6 +134,59 @@ fn roots_run_on_own_threads_if_the_global_pool_has_options() {
         }
         assert_eq!(rayon_core::in_place_scope(|_| thread::current().id()), caller);
         assert_eq!(anabranch::current_num_threads(), 2);
+    });
+}
+
+/// Builds the global pool, and checks that roots and jobs run on its threads.
+fn has_own_roots<S>(
+    builder: ThreadPoolBuilder<S>,
+    build: fn(ThreadPoolBuilder<S>) -> Result<(), ThreadPoolBuildError>,
+) {
+    build(builder.num_threads(2)).unwrap();
+    let caller = thread::current().id();
+    assert_ne!(join(|| thread::current().id(), || ()).0, caller);
+    assert_eq!(join_context(|context| context.migrated(), |context| context.migrated()), (true, true));
+    assert_eq!(rayon_core::in_place_scope_fifo(|_| thread::current().id()), caller);
+    let mut thread = caller;
+    rayon_core::in_place_scope(|s| s.spawn(|_| thread = thread::current().id()));
+    assert_ne!(thread, caller);
+}
+
+#[test]
+fn roots_run_on_own_threads_if_there_is_a_stack_size() {
+    alone("roots_run_on_own_threads_if_there_is_a_stack_size", &[], || {
+        has_own_roots(ThreadPoolBuilder::new().stack_size(4 << 20), ThreadPoolBuilder::build_global);
+    });
+}
+
+#[test]
+fn roots_run_on_own_threads_if_there_is_a_start_handler() {
+    alone("roots_run_on_own_threads_if_there_is_a_start_handler", &[], || {
+        has_own_roots(ThreadPoolBuilder::new().start_handler(|_| ()), ThreadPoolBuilder::build_global);
+    });
+}
+
+#[test]
+fn roots_run_on_own_threads_if_there_is_an_exit_handler() {
+    alone("roots_run_on_own_threads_if_there_is_an_exit_handler", &[], || {
+        has_own_roots(ThreadPoolBuilder::new().exit_handler(|_| ()), ThreadPoolBuilder::build_global);
+    });
+}
+
+#[test]
+fn roots_run_on_own_threads_if_there_is_a_spawn_handler() {
+    alone("roots_run_on_own_threads_if_there_is_a_spawn_handler", &[], || {
+        let spawn = |thread: ThreadBuilder| thread::Builder::new().spawn(|| thread.run()).map(drop);
+        has_own_roots(ThreadPoolBuilder::new().spawn_handler(spawn), ThreadPoolBuilder::build_global);
+    });
+}
+
+/// A panic handler gets its panics on any thread.
+#[test]
+fn roots_run_on_the_caller_if_there_is_only_a_panic_handler() {
+    alone("roots_run_on_the_caller_if_there_is_only_a_panic_handler", &[], || {
+        ThreadPoolBuilder::new().num_threads(2).panic_handler(|_| ()).build_global().unwrap();
+        assert_eq!(join(|| thread::current().id(), || ()).0, thread::current().id());
     });
 }
 

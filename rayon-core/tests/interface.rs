@@ -216,7 +216,8 @@ fn every_option_of_the_builder_is_accepted() {
         .start_handler(|_: usize| ())
         .exit_handler(|_: usize| ())
         .panic_handler(|_: Box<dyn Any + Send>| ());
-    assert_eq!(ThreadPool::new(configuration).unwrap().install(|| 1), 1);
+    assert_eq!(ThreadPool::new(configuration).unwrap().install(rayon_core::current_num_threads), 1);
+    assert_eq!(Configuration::new().num_threads(3).build().unwrap().current_num_threads(), 3);
 }
 
 #[test]
@@ -240,6 +241,19 @@ fn builders_print_their_settings() {
     assert_eq!(format!("{builder:?}"), text);
     let configuration = Configuration::new().num_threads(3).stack_size(4096).panic_handler(|_| ());
     assert_eq!(format!("{configuration:?}"), text);
+    let builder = ThreadPoolBuilder::new()
+        .use_current_thread()
+        .thread_name(|_| String::new())
+        .start_handler(|_| ())
+        .exit_handler(|_| ())
+        .breadth_first();
+    let text = "ThreadPoolBuilder { num_threads: 0, use_current_thread: true, get_thread_name: Some(<closure>), \
+                panic_handler: None, stack_size: None, start_handler: Some(<closure>), exit_handler: Some(<closure>), \
+                breadth_first: true }";
+    assert_eq!(format!("{builder:?}"), text);
+    let configuration =
+        Configuration::new().thread_name(|_| String::new()).start_handler(|_| ()).exit_handler(|_| ()).breadth_first();
+    assert_eq!(format!("{configuration:?}"), text.replace("true, get", "false, get"));
 }
 
 #[test]

@@ -86,9 +86,40 @@ fn the_handler_of_the_pool_gets_the_panics_of_spawned_jobs() {
     });
     assert_eq!(text(&panics.recv().unwrap()), "broadcast");
     other.spawn(|| spawn(|| panic!("nested")));
+    pool.spawn_fifo(|| panic!("fifo of the pool"));
+    assert_eq!(text(&panics.recv().unwrap()), "fifo of the pool");
+    pool.install(|| {
+        rayon_core::spawn_broadcast(|context| {
+            if context.index() == 0 {
+                panic!("broadcast inside")
+            }
+        })
+    });
+    assert_eq!(text(&panics.recv().unwrap()), "broadcast inside");
     drop(other);
     assert_eq!(text(&other_panics.recv().unwrap()), "nested");
     assert!(panics.try_recv().is_err());
+}
+
+#[test]
+fn the_panic_of_the_body_of_a_scope_propagates_before_those_of_jobs() {
+    let (pool, panics) = with_handler(1);
+    let message = caught(|| {
+        pool.scope(|s| {
+            s.spawn(|_| panic!("job"));
+            panic!("body")
+        })
+    });
+    assert_eq!(message, "body");
+    let message = caught(|| {
+        pool.in_place_scope_fifo(|s| {
+            s.spawn_fifo(|_| panic!("first"));
+            s.spawn_fifo(|_| panic!("second"));
+        })
+    });
+    assert_eq!(message, "first");
+    drop(pool);
+    assert!(panics.iter().next().is_none());
 }
 
 #[test]
@@ -197,6 +228,8 @@ fn the_handler_of_the_global_pool_gets_the_panics_of_its_jobs() {
         builder.build_global().unwrap();
         spawn(|| panic!("outside"));
         assert_eq!(text(&panics.recv().unwrap()), "outside");
+        rayon_core::spawn_fifo(|| panic!("fifo"));
+        assert_eq!(text(&panics.recv().unwrap()), "fifo");
         scope(|_| spawn(|| panic!("inside")));
         assert_eq!(text(&panics.recv().unwrap()), "inside");
         return;

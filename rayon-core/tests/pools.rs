@@ -96,6 +96,34 @@ fn fifo_jobs_of_two_pools_do_not_mix() {
     }
 }
 
+/// A guest can be in one pool after the other.
+#[test]
+fn fifo_jobs_of_two_pools_that_one_thread_spawns_run_in_their_pools() {
+    let pools = [1, 1].map(|threads| anabranch::Pool::builder().threads(threads).build().unwrap());
+    let (sender, receiver) = mpsc::channel();
+    let (is_open, has_begun) = (Arc::new(AtomicUsize::new(0)), Arc::new(Barrier::new(2)));
+    pools[0].execute({
+        let (is_open, has_begun) = (is_open.clone(), has_begun.clone());
+        move || {
+            has_begun.wait();
+            while is_open.load(Ordering::Acquire) == 0 {
+                thread::yield_now();
+            }
+        }
+    });
+    // From here on the first pool is busy, and its FIFO job waits.
+    has_begun.wait();
+    for pool in &pools {
+        let sender = sender.clone();
+        let id = pool.id();
+        let job = move || sender.send(anabranch::current_pool_id() == Some(id)).unwrap();
+        pool.install(|| rayon_core::spawn_fifo(job));
+    }
+    let first = receiver.recv();
+    is_open.store(1, Ordering::Release);
+    assert_eq!((first, receiver.recv()), (Ok(true), Ok(true)));
+}
+
 #[test]
 fn jobs_of_a_fifo_scope_run_in_order_across_nested_spawns() {
     let pool = ThreadPoolBuilder::new().num_threads(1).build().unwrap();
@@ -137,7 +165,7 @@ fn more_threads_than_the_maximum_are_reduced_to_it() {
     let pool = ThreadPoolBuilder::new().num_threads(usize::MAX).spawn_handler(take).build().unwrap();
     assert_eq!(pool.current_num_threads(), rayon_core::max_num_threads());
     drop(pool);
-    assert_eq!(count, rayon_core::max_num_threads());
+    assert_eq!((count, count), (rayon_core::max_num_threads(), anabranch::Pool::MAX_THREADS));
 }
 
 #[test]
@@ -211,4 +239,143 @@ fn a_start_handler_may_wait_for_the_thread_that_builds_the_pool() {
     *gate.0.lock().unwrap() = true;
     gate.1.notify_all();
     assert_eq!(pool.install(|| 1), 1);
+}
+
+#[test]
+fn free_functions_use_the_pool_of_the_caller() {
+    // No other pool has as many threads.
+    let pool = ThreadPoolBuilder::new().num_threads(7).build().unwrap();
+    let (sender, receiver) = mpsc::channel();
+    let count = move || sender.send(rayon_core::current_num_threads()).unwrap();
+    pool.install(|| {
+        assert_eq!(rayon_core::current_num_threads(), 7);
+        assert_eq!(rayon_core::broadcast(|context| context.num_threads()), [7; 7]);
+        assert_eq!(rayon_core::scope(|_| rayon_core::current_num_threads()), 7);
+        assert_eq!(rayon_core::scope_fifo(|_| rayon_core::current_num_threads()), 7);
+        assert_eq!(rayon_core::in_place_scope(|_| rayon_core::current_num_threads()), 7);
+        rayon_core::spawn(count.clone());
+        rayon_core::spawn_fifo(count.clone());
+        let part = count.clone();
+        rayon_core::spawn_broadcast(move |_| part());
+        rayon_core::scope(|s| {
+            let part = &count;
+            s.spawn(|_| part());
+            s.spawn_broadcast(|_, context| part_of(context.num_threads(), part));
+        });
+        rayon_core::in_place_scope_fifo(|s| {
+            let part = &count;
+            s.spawn_fifo(|_| part());
+            s.spawn_broadcast(|_, context| part_of(context.num_threads(), part));
+        });
+    });
+    drop(count);
+    assert_eq!(receiver.iter().collect::<Vec<_>>(), [7; 2 + 7 + 2 * (1 + 7)]);
+}
+
+fn part_of(num_threads: usize, part: &dyn Fn()) {
+    assert_eq!(num_threads, 7);
+    part();
+}
+
+#[test]
+fn methods_of_a_pool_use_that_pool() {
+    let pool = ThreadPoolBuilder::new().num_threads(7).build().unwrap();
+    let (sender, receiver) = mpsc::channel();
+    let count = move || sender.send(rayon_core::current_num_threads()).unwrap();
+    let uses = || {
+        let count = &count;
+        pool.spawn(count.clone());
+        pool.spawn_fifo(count.clone());
+        let part = count.clone();
+        pool.spawn_broadcast(move |_| part());
+        pool.scope(|s| s.spawn(|_| count()));
+        pool.scope_fifo(|s| s.spawn_fifo(|_| count()));
+        pool.in_place_scope(|s| s.spawn(|_| count()));
+        pool.in_place_scope_fifo(|s| s.spawn_fifo(|_| count()));
+        pool.join(count, count);
+    };
+    uses();
+    // Also from a thread of another pool.
+    ThreadPoolBuilder::new().num_threads(1).build_scoped(|thread| thread.run(), |other| other.install(uses)).unwrap();
+    drop(count);
+    assert_eq!(receiver.iter().collect::<Vec<_>>(), [7; 2 * (2 + 7 + 4 + 2)]);
+}
+
+#[test]
+fn a_thread_runs_its_newest_job_first() {
+    let (sender, receiver) = mpsc::channel();
+    let pool = ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    pool.install(|| {
+        for i in 0..3 {
+            let sender = sender.clone();
+            rayon_core::spawn(move || sender.send(i).unwrap());
+        }
+        for i in 3..6 {
+            let sender = sender.clone();
+            rayon_core::spawn_fifo(move || sender.send(i).unwrap());
+        }
+    });
+    pool.scope(|s| {
+        for i in 6..9 {
+            let sender = &sender;
+            s.spawn(move |_| sender.send(i).unwrap());
+        }
+    });
+    drop(sender);
+    let (received, of_scope): (Vec<_>, Vec<_>) = receiver.iter().partition(|i| *i < 6);
+    assert_eq!((received, of_scope), (vec![3, 4, 5, 2, 1, 0], vec![8, 7, 6]));
+}
+
+#[test]
+fn only_a_half_that_another_thread_runs_has_migrated() {
+    let pool = ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    let is_stolen = Barrier::new(2);
+    let stolen = pool.install(|| {
+        rayon_core::join_context(
+            |a| {
+                is_stolen.wait();
+                a.migrated()
+            },
+            |b| {
+                is_stolen.wait();
+                b.migrated()
+            },
+        )
+    });
+    assert_eq!(stolen, (false, true));
+    let pool = ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    assert_eq!(pool.install(|| rayon_core::join_context(|a| a.migrated(), |b| b.migrated())), (false, false));
+}
+
+/// The thread of this test and one more, without spares.
+#[test]
+fn only_yield_now_takes_work_of_another_thread() {
+    let test = || {
+        let pool = ThreadPoolBuilder::new().num_threads(2).use_current_thread().spawn_handler(|thread| {
+            thread::spawn(|| thread.run());
+            Ok(())
+        });
+        let pool = pool.build().unwrap();
+        let (sender, receiver) = mpsc::channel();
+        let has_run = Arc::new(AtomicUsize::new(0));
+        let count = has_run.clone();
+        pool.spawn(move || {
+            rayon_core::spawn({
+                let count = count.clone();
+                move || count.store(1, Ordering::Release)
+            });
+            sender.send(()).unwrap();
+            while count.load(Ordering::Acquire) == 0 {
+                thread::yield_now();
+            }
+        });
+        receiver.recv().unwrap();
+        for _ in 0..100 {
+            assert_eq!((yield_local(), pool.yield_local()), (Some(Yield::Idle), Some(Yield::Idle)));
+        }
+        assert_eq!(has_run.load(Ordering::Acquire), 0);
+        assert_eq!(pool.yield_now(), Some(Yield::Executed));
+        assert_eq!(has_run.load(Ordering::Acquire), 1);
+    };
+    thread::spawn(test).join().unwrap();
 }

@@ -29,9 +29,13 @@ static POOL: LazyLock<Pool> = LazyLock::new(|| pool(2));
 /// Runs `body` in the pool that all share, one at a time: a program that waits to be stolen from needs a thread that is
 /// idle.
 fn in_pool<R: Send>(body: impl FnOnce() -> R + Send) -> R {
+    in_turn(|| POOL.install(body))
+}
+
+fn in_turn<R>(body: impl FnOnce() -> R) -> R {
     static TURN: Mutex<()> = Mutex::new(());
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
-    watchdog(LONG, || POOL.install(body))
+    watchdog(LONG, body)
 }
 
 /// What the panic of `body` carried. The text goes out without a backtrace: Miri takes minutes for one.
@@ -104,6 +108,12 @@ fn results_of_a_map_are_dropped_when_items_are_missing() {
     let text = panic_text(|| _ = in_pool(|| Short(0..40).map(|item| (item, tally.make())).collect::<Vec<_>>()));
     assert!(text.contains("yielded only"));
     tally.assert_all_dropped();
+}
+
+/// The caller reads the result while the task that has written it is about to return.
+#[test]
+fn call_returns_result_of_a_task_that_borrows_it() {
+    in_turn(|| assert!((0..60).all(|i| POOL.call(|| i) == i)));
 }
 
 #[test]

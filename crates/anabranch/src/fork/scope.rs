@@ -13,7 +13,7 @@ use crate::{
         unwind::{catch_unwind, resume_unwind},
     },
 };
-use std::{any::Any, fmt, marker::PhantomData, panic::AssertUnwindSafe, ptr};
+use std::{any::Any, fmt, marker::PhantomData, mem::MaybeUninit, panic::AssertUnwindSafe, ptr};
 
 pub(crate) type Panic = Box<dyn Any + Send>;
 
@@ -124,10 +124,14 @@ impl ScopeData {
         self.pending.fetch_add(1, Ordering::Relaxed);
         let data = Shared(self);
         let lineage = below.as_deref().unwrap_or(&self.lineage) as *const Lineage;
+        // References in the arguments of a function have to stay valid until it returns. But what `run` borrows may end
+        // before the closure below returns, as soon as `strike` has counted the task. A `MaybeUninit` lifts that rule.
+        let run = MaybeUninit::new(run);
         let run = move || {
             // A panic handler, which `strike` calls, may fork. So the lineage ends after that.
             let (data, _below) = (data, below);
-            let outcome = catch_unwind(AssertUnwindSafe(run));
+            // SAFETY: `run` was initialised above. The closure, which owns it, runs only once.
+            let outcome = catch_unwind(AssertUnwindSafe(move || unsafe { run.assume_init() }()));
             // SAFETY: this task is pending, and the caller of `inject` keeps the data alive until no task is.
             unsafe { ScopeData::strike(data.0, outcome.err()) };
         };

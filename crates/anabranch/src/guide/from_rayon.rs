@@ -266,47 +266,95 @@
 //! # Pools
 //! | rayon | anabranch | |
 //! |---|---|---|
-//! | `join(a, b)` | [`join`](crate::join) | |
-//! | `join_context` | | none: a closure does not learn whether it moved to another thread |
-//! | `scope(\|s\| s.spawn(\|s\| ..))` | [`scope`](crate::scope) | a task takes no argument; nested tasks capture `s` |
-//! | `in_place_scope` | [`scope`](crate::scope) | its body always runs on the calling thread, and need not be `Send` |
-//! | `scope_fifo`, `in_place_scope_fifo` | [`scope`](crate::scope) | the order of the tasks is not specified |
-//! | `spawn(f)`, `spawn_fifo(f)` | [`spawn`](crate::spawn) | takes `\|cx\| ..`; see [`JoinHandle`](crate::JoinHandle) |
-//! | `ThreadPool` | [`Pool`](crate::Pool) | its drop cancels what was spawned in it, and waits for it |
-//! | `pool.install(f)` | [`Pool::install`](crate::Pool::install) | runs `f` on the calling thread |
+//! | `join(a, b)` | [`join`] | if `a` panics before `b` has begun, `b` does not run |
+//! | `join_context(a, b)`, `FnContext` | [`join_context`], [`FnContext`] | `migrated` of `a` is always `false` |
+//! | `scope(\|s\| s.spawn(\|s\| ..))` | [`scope`] | a task takes no argument; nested tasks capture `s` |
+//! | `s.spawn_broadcast(\|s, context\| ..)` | [`Scope::spawn_broadcast`] | takes `\|index\| ..` |
+//! | `in_place_scope` | [`scope`] | its body always runs on the calling thread, and need not be `Send` |
+//! | `scope_fifo`, `in_place_scope_fifo` | [`scope`] | the order of the tasks is not specified |
+//! | `spawn(f)` | [`execute`]; [`spawn`] | `execute` takes `\|\| ..`; `spawn` takes `\|cx\| ..`, and returns a handle |
+//! | `spawn_fifo(f)` | [`execute`] | a thread runs its newest task first |
+//! | `broadcast(f)`, `spawn_broadcast(f)` | [`broadcast`], [`spawn_broadcast`] | `f` takes the index of the thread |
+//! | `ThreadPool` | [`Pool`] | its drop waits for what was spawned, and cancels fibers |
+//! | `drop(pool)` | [`Pool::shutdown_background`] | does not wait |
+//! | `pool.install(f)` | [`Pool::install`], [`Pool::call`] | `install` runs `f` on the calling thread, `call` as in rayon |
 //! | `pool.join(a, b)`, `pool.scope(f)` | `pool.install(\|\| join(a, b))`, `pool.install(\|\| scope(f))` | |
-//! | `pool.spawn(f)` | [`Pool::spawn`](crate::Pool::spawn) | |
-//! | `pool.broadcast(f)` | [`Pool::broadcast`](crate::Pool::broadcast) | `f` takes the index of the thread |
-//! | `broadcast(f)` | | none: only for a pool that the program holds |
-//! | `spawn_broadcast` | | none |
-//! | `ThreadPoolBuilder::new()` | [`Pool::builder`](crate::Pool::builder) | |
+//! | `pool.in_place_scope(f)` | [`Pool::in_place_scope`] | |
+//! | `pool.spawn(f)` | [`Pool::execute`], [`Pool::spawn`] | as without a pool |
+//! | `pool.broadcast(f)`, `pool.spawn_broadcast(f)` | [`Pool::broadcast`], [`Pool::spawn_broadcast`] | `f` takes the index |
+//! | the global pool | [`Pool::default_pool`] | a `Pool` like others |
+//! | `ThreadPoolBuilder::new()` | [`Pool::builder`] | |
 //! | `num_threads`, `stack_size`, `thread_name` | [`threads`], [`stack_size`], [`thread_name`] | |
 //! | `start_handler`, `exit_handler` | [`on_start`], [`on_exit`] | |
 //! | `panic_handler` | [`on_panic`] | without a handler a panic of a task does not end the process |
-//! | `build`, `build_global` | [`build`](crate::Builder::build), [`build_default`](crate::Builder::build_default) | |
-//! | `use_current_thread` | | not needed: a thread that calls into a pool works in it until the call returns |
-//! | `spawn_handler`, `build_scoped` | | none: the pool starts its threads itself |
-//! | `ThreadPoolBuildError` | [`BuildError`](crate::BuildError) | |
-//! | `current_num_threads()` | [`current_num_threads`](crate::current_num_threads) | |
-//! | `pool.current_num_threads()` | [`Pool::num_threads`](crate::Pool::num_threads) | |
-//! | `max_num_threads()` | | none |
-//! | `current_thread_index()` | | none: [`on_start`] and [`Pool::broadcast`](crate::Pool::broadcast) pass the index |
-//! | `yield_now`, `yield_local` | [`Cx::yield_now`](crate::Cx::yield_now) | needs a [`Cx`](crate::Cx) |
-//! | `current_thread_has_pending_tasks` | | none |
+//! | `use_current_thread` | [`use_current_thread`] | |
+//! | `build`, `build_global` | [`build`], [`build_default`] | `build` waits for the start handlers |
+//! | `spawn_handler(f).build()`, `.build_global()` | [`build_with(f)`], [`build_default_with(f)`] | |
+//! | `build_scoped` | [`build_with`][`build_with(f)`] in a [`std::thread::scope`] | |
+//! | `ThreadBuilder` | [`ThreadBuilder`] | `name` is a `&str` |
+//! | `ThreadPoolBuildError` | [`BuildError`] | |
+//! | `current_num_threads()`, `pool.current_num_threads()` | [`current_num_threads`], [`Pool::num_threads`] | |
+//! | `max_num_threads()` | [`Pool::MAX_THREADS`] | 4,095 |
+//! | `current_thread_index()`, `pool.current_thread_index()` | [`current_thread_index`], [`Pool::current_thread_index`] | constant in a job, but not in a thread |
+//! | `yield_now`, `yield_local` | [`run_pending`], [`run_pending_local`] | return `Some(true)` for `Executed`; [`Cx::yield_now`] is for fibers |
+//! | `current_thread_has_pending_tasks()` | [`has_pending`] | |
+//! | | [`in_pool`], [`current_pool_id`], [`Pool::id`] | additions: in which pool a thread is |
 //! | `RAYON_NUM_THREADS` | `ANABRANCH_NUM_THREADS` | |
 //!
-//! [`threads`]: crate::Builder::threads
-//! [`stack_size`]: crate::Builder::stack_size
-//! [`thread_name`]: crate::Builder::thread_name
-//! [`on_start`]: crate::Builder::on_start
+//! [`broadcast`]: crate::broadcast()
+//! [`build`]: crate::Builder::build
+//! [`build_default`]: crate::Builder::build_default
+//! [`build_default_with(f)`]: crate::Builder::build_default_with
+//! [`build_with(f)`]: crate::Builder::build_with
+//! [`BuildError`]: crate::BuildError
+//! [`current_num_threads`]: crate::current_num_threads
+//! [`current_pool_id`]: crate::current_pool_id
+//! [`current_thread_index`]: crate::current_thread_index
+//! [`Cx::yield_now`]: crate::Cx::yield_now
+//! [`execute`]: crate::execute
+//! [`FnContext`]: crate::FnContext
+//! [`has_pending`]: crate::has_pending
+//! [`in_pool`]: crate::in_pool
+//! [`join`]: crate::join
+//! [`join_context`]: crate::join_context
 //! [`on_exit`]: crate::Builder::on_exit
 //! [`on_panic`]: crate::Builder::on_panic
+//! [`on_start`]: crate::Builder::on_start
+//! [`Pool`]: crate::Pool
+//! [`Pool::broadcast`]: crate::Pool::broadcast
+//! [`Pool::builder`]: crate::Pool::builder
+//! [`Pool::call`]: crate::Pool::call
+//! [`Pool::current_thread_index`]: crate::Pool::current_thread_index
+//! [`Pool::default_pool`]: crate::Pool::default_pool
+//! [`Pool::execute`]: crate::Pool::execute
+//! [`Pool::id`]: crate::Pool::id
+//! [`Pool::in_place_scope`]: crate::Pool::in_place_scope
+//! [`Pool::install`]: crate::Pool::install
+//! [`Pool::MAX_THREADS`]: crate::Pool::MAX_THREADS
+//! [`Pool::num_threads`]: crate::Pool::num_threads
+//! [`Pool::shutdown_background`]: crate::Pool::shutdown_background
+//! [`Pool::spawn`]: crate::Pool::spawn
+//! [`Pool::spawn_broadcast`]: crate::Pool::spawn_broadcast
+//! [`run_pending`]: crate::run_pending
+//! [`run_pending_local`]: crate::run_pending_local
+//! [`scope`]: crate::scope
+//! [`Scope::spawn_broadcast`]: crate::Scope::spawn_broadcast
+//! [`spawn`]: crate::spawn
+//! [`spawn_broadcast`]: crate::spawn_broadcast
+//! [`stack_size`]: crate::Builder::stack_size
+//! [`thread_name`]: crate::Builder::thread_name
+//! [`ThreadBuilder`]: crate::ThreadBuilder
+//! [`threads`]: crate::Builder::threads
+//! [`use_current_thread`]: crate::Builder::use_current_thread
 //!
+//! The settings of a pool, its threads, and the end of it:
 //! ```
 //! use anabranch::{Pool, prelude::*};
-//! use std::sync::Mutex;
+//! use std::{sync::mpsc, thread};
 //!
 //! Pool::builder().threads(2).build_default()?;                    // was: build_global
+//! assert!(Pool::builder().build_default_with(|thread| Ok(drop(thread))).is_err());
+//! assert_eq!(anabranch::current_num_threads(), Pool::default_pool().num_threads());
 //! let pool = Pool::builder()
 //!     .threads(3)
 //!     .stack_size(4 << 20)
@@ -315,9 +363,55 @@
 //!     .on_exit(|index| assert!(index < 3))
 //!     .on_panic(|_| eprintln!("a panic that reaches no caller"))
 //!     .build()?;
-//! assert_eq!((pool.num_threads(), anabranch::current_num_threads()), (3, 2));
+//! assert!(pool.num_threads() == 3 && Pool::MAX_THREADS == 4_095);
 //! assert_eq!(pool.install(|| (0..10).into_par_iter().sum::<i32>()), 45);
-//! assert_eq!(pool.broadcast(|index| index), [0, 1, 2]);
+//!
+//! let caller = thread::current().id();
+//! assert_eq!(pool.install(|| thread::current().id()), caller);
+//! assert_ne!(pool.call(|| thread::current().id()), caller);       // was: install
+//! assert_eq!(pool.install(anabranch::current_pool_id), Some(pool.id()));
+//! assert!(pool.install(anabranch::in_pool) && !anabranch::in_pool());
+//! assert!(pool.install(anabranch::current_thread_index).is_some_and(|index| index < 3));
+//! assert_eq!(pool.current_thread_index(), None);
+//!
+//! let names = thread::scope(|s| {                                 // was: build_scoped
+//!     let pool = Pool::builder().threads(2).build_with(|thread| { // was: spawn_handler
+//!         assert_eq!((thread.name(), thread.stack_size()), (&*format!("anabranch-{}", thread.index()), None));
+//!         thread::Builder::new().name("own".into()).spawn_scoped(s, || thread.run()).map(drop)
+//!     })?;
+//!     let name = |_| thread::current().name().map(str::to_owned);
+//!     Ok::<_, anabranch::BuildError>(pool.broadcast(name))
+//! })?;
+//! assert_eq!(names, [Some("own".to_owned()), Some("own".to_owned())]);
+//!
+//! let (sender, receiver) = mpsc::channel();
+//! pool.execute(move || sender.send(6 * 7).unwrap());              // was: spawn
+//! pool.shutdown_background();                                     // was: drop
+//! assert_eq!(receiver.recv(), Ok(42));
+//!
+//! thread::spawn(|| {
+//!     let pool = Pool::builder().threads(1).use_current_thread().build()?;
+//!     let (sender, receiver) = mpsc::channel();
+//!     pool.execute(move || sender.send(anabranch::current_thread_index()).unwrap());
+//!     while let Err(mpsc::TryRecvError::Empty) = receiver.try_recv() {
+//!         anabranch::run_pending();                               // was: yield_now
+//!     }
+//!     Ok::<_, anabranch::BuildError>(())
+//! })
+//! .join()
+//! .unwrap()?;
+//! # Ok::<(), anabranch::BuildError>(())
+//! ```
+//!
+//! What runs in a pool:
+//! ```
+//! use anabranch::Pool;
+//! use std::sync::{Mutex, mpsc};
+//!
+//! let pool = Pool::builder().threads(3).build()?;
+//! assert_eq!(pool.install(|| anabranch::join(|| 1, || 2)), (1, 2));
+//! let (has_moved, _) = pool.install(|| anabranch::join_context(|a| a.migrated(), |b| b.migrated()));
+//! assert!(!has_moved);
 //!
 //! let log = Mutex::new(vec![]);
 //! anabranch::scope(|s| {
@@ -328,8 +422,26 @@
 //! });
 //! assert_eq!(log.into_inner().unwrap(), ["outer", "inner"]);
 //!
+//! let (sender, receiver) = mpsc::channel();
+//! pool.in_place_scope(|s| {
+//!     s.spawn(|| sender.send(1).unwrap());
+//!     s.spawn_broadcast(|index| sender.send(10 * index).unwrap());
+//!     assert_eq!(receiver.iter().take(4).sum::<usize>(), 1 + 10 + 20);
+//! });
+//!
+//! assert_eq!(pool.broadcast(|index| index), [0, 1, 2]);
+//! assert_eq!(pool.install(|| anabranch::broadcast(|index| index)), [0, 1, 2]);
+//! let (of_method, of_function) = (sender.clone(), sender.clone());
+//! pool.spawn_broadcast(move |index| of_method.send(index).unwrap());
+//! pool.install(|| anabranch::spawn_broadcast(move |index| of_function.send(index).unwrap()));
+//! pool.install(|| anabranch::execute(move || sender.send(4).unwrap()));   // was: spawn
+//! assert_eq!(receiver.iter().sum::<usize>(), 2 * (1 + 2) + 4);
+//!
 //! let handle = pool.spawn(|_| 6 * 7);
 //! assert_eq!(pool.run(|cx| handle.join(cx)).unwrap(), 42);
+//! let handle = anabranch::spawn(|cx| cx.yield_now());
+//! anabranch::run(|cx| handle.join(cx)).unwrap();
+//! assert_eq!((anabranch::has_pending(), anabranch::run_pending_local()), (None, None));
 //! # Ok::<(), anabranch::BuildError>(())
 //! ```
 //!

@@ -1,6 +1,6 @@
 //! loom models: loom runs the shipped code of a few threads in every interleaving.
 //!
-//! `RUSTFLAGS="--cfg loom" cargo test -p anabranch --lib --release models -- --nocapture --test-threads 1` runs them.
+//! `RUSTFLAGS="--cfg loom" cargo test -p anabranch --features __loom --lib --release models` runs them.
 //! Each model prints the number of its executions. `.ci/mutate` breaks the orderings one by one and checks that a model
 //! fails.
 

@@ -1,33 +1,17 @@
-//! Building pools.
+//! The settings of a pool. `build` builds it.
 
 use crate::{
-    fiber::{
-        limits::{DEFAULT_MAX_FIBERS, Limits},
-        stack::pool::StackConfig,
-    },
+    fiber::stack::pool::StackConfig,
     pool::{
-        Pool,
-        blocking_threads::BlockingConfig,
-        build_error::{BuildError, NUM_THREADS},
-        hazard::Hazard,
-        hooks::FiberHooks,
-        panic_handler::PanicHandler,
-        registry::Registry,
-        thread_builder::ThreadBuilder,
-        threads::{self, ThreadConfig},
-        worker::Worker,
-    },
-    sys::{
-        asymmetric_fence::{self, Fence},
-        sync::mpsc,
-        thread,
+        Pool, blocking_threads::BlockingConfig, hazard::Hazard, hooks::FiberHooks, panic_handler::PanicHandler,
+        threads::ThreadConfig,
     },
     time::Clock,
 };
-use std::{any::Any, fmt, io, time::Duration};
+use std::{any::Any, fmt, time::Duration};
 
 /// The number of spare threads that a pool may have by default.
-const DEFAULT_SPARES: usize = 256;
+pub(super) const DEFAULT_SPARES: usize = 256;
 
 /// Sets up a [`Pool`]. Made by [`Pool::builder`].
 ///
@@ -41,17 +25,17 @@ const DEFAULT_SPARES: usize = 256;
 #[must_use]
 #[derive(Default)]
 pub struct Builder {
-    threads: Option<usize>,
-    max_spares: Option<usize>,
-    without_membarrier: bool,
-    without_waiting_for_start: bool,
-    uses_current_thread: bool,
-    pins: bool,
-    clock: Clock,
-    max_fibers: Option<usize>,
-    stacks: StackConfig,
-    config: ThreadConfig,
-    blocking: BlockingConfig,
+    pub(super) threads: Option<usize>,
+    pub(super) max_spares: Option<usize>,
+    pub(super) without_membarrier: bool,
+    pub(super) without_waiting_for_start: bool,
+    pub(super) uses_current_thread: bool,
+    pub(super) pins: bool,
+    pub(super) clock: Clock,
+    pub(super) max_fibers: Option<usize>,
+    pub(super) stacks: StackConfig,
+    pub(super) config: ThreadConfig,
+    pub(super) blocking: BlockingConfig,
 }
 
 impl Builder {
@@ -339,125 +323,7 @@ impl Builder {
         self.without_waiting_for_start = true;
         self
     }
-
-    /// Starts the threads and waits until every start handler has returned.
-    ///
-    /// # Errors
-    /// Fails when the number of threads is zero or above 4,095, when `ANABRANCH_NUM_THREADS` is used and is not such a
-    /// number, when the system refuses a thread, or when a start handler panics. The threads that had started then end.
-    pub fn build(self) -> Result<Pool, BuildError> {
-        self.start(false, None)
-    }
-
-    /// Builds the pool like [`build`](Self::build), with threads that `spawn_handler` starts: for example in a
-    /// [`std::thread::scope`], or with attributes that std cannot set.
-    ///
-    /// `spawn_handler` is called once for each thread. It must see to it that a new thread calls
-    /// [`ThreadBuilder::run`], at any later time. Until then the pool works without that thread, but a
-    /// [`broadcast`](Pool::broadcast) waits for it. The pool has no spare threads. Neither this function nor the drop
-    /// of the pool waits for the threads. Tasks that are pending when the pool is dropped run later.
-    ///
-    /// # Errors
-    /// Returns the errors of [`build`](Self::build). Returns [`BuildError::Spawn`] with the first error of
-    /// `spawn_handler`; the threads that it has started then end.
-    ///
-    /// ```
-    /// let mut numbers = vec![1, 2, 3];
-    /// let sum = std::thread::scope(|s| {
-    ///     let pool = anabranch::Pool::builder().threads(2).build_with(|thread| {
-    ///         std::thread::Builder::new().name(thread.name().to_owned()).spawn_scoped(s, || thread.run())?;
-    ///         Ok(())
-    ///     })?;
-    ///     Ok::<i32, anabranch::BuildError>(pool.call(|| numbers.drain(..).sum()))
-    /// })?;
-    /// assert_eq!(sum, 6);
-    /// # Ok::<(), anabranch::BuildError>(())
-    /// ```
-    pub fn build_with(
-        self,
-        mut spawn_handler: impl FnMut(ThreadBuilder) -> io::Result<()>,
-    ) -> Result<Pool, BuildError> {
-        self.start(false, Some(&mut spawn_handler))
-    }
-
-    /// Builds the pool like [`build`](Self::build), but with fewer threads, or none, if the system refuses some.
-    pub(crate) fn build_with_what_there_is(self) -> Result<Pool, BuildError> {
-        self.start(true, None)
-    }
-
-    fn start(mut self, makes_do: bool, mut spawn_handler: Option<SpawnHandler<'_>>) -> Result<Pool, BuildError> {
-        let threads = match self.threads {
-            Some(threads) => threads,
-            None => default_threads(std::env::var_os(NUM_THREADS).as_deref())?,
-        };
-        if threads == 0 {
-            return Err(BuildError::ZeroThreads);
-        }
-        if threads > Pool::MAX_THREADS {
-            return Err(BuildError::TooManyThreads(threads));
-        }
-        if self.uses_current_thread && Worker::current().registry().is_some() {
-            return Err(BuildError::CurrentThreadInPool);
-        }
-        let fence = if asymmetric_fence::is_available() && !self.without_membarrier {
-            Fence::Asymmetric
-        } else {
-            Fence::Symmetric
-        };
-        let is_own_spawn = spawn_handler.is_none();
-        self.config.max_spares = if is_own_spawn { self.max_spares.unwrap_or(DEFAULT_SPARES) } else { 0 };
-        if self.pins {
-            self.config.cores = threads::allowed_cores();
-        }
-        self.blocking.stack_size = self.config.stack_size;
-        self.blocking.cores.clone_from(&self.config.cores);
-        let limits = Limits::new(self.max_fibers.unwrap_or(DEFAULT_MAX_FIBERS), self.stacks);
-        // From here on, dropping the pool ends the threads that were started.
-        let registry = Registry::new(threads, fence, self.config, self.blocking, self.clock, limits);
-        let pool = Pool { registry, joins_threads: is_own_spawn };
-        let (started, starts) = mpsc::channel();
-        // On a system without threads the caller is the only one, whatever number was requested.
-        let own = if thread::CAN_START { threads } else { 0 };
-        let first = usize::from(self.uses_current_thread);
-        let mut running = first;
-        while running < own {
-            let started = started.clone();
-            let start = match &mut spawn_handler {
-                // SAFETY: this is the only thread that is started for the worker entry, one of the pool's own.
-                Some(handler) => handler(unsafe { ThreadBuilder::new(&pool.registry, running, started) }),
-                None => pool.registry.start_thread(pool.registry.worker(running), Some(started)),
-            };
-            match start {
-                Ok(()) => running += 1,
-                Err(error) if makes_do => {
-                    pool.registry.make_do_with(running, error);
-                    break;
-                }
-                Err(error) => return Err(BuildError::Spawn(error)),
-            }
-        }
-        // A thread that ends without sending closes the channel.
-        drop(started);
-        let awaited = if is_own_spawn && !self.without_waiting_for_start { first..running } else { 0..0 };
-        for _ in awaited {
-            if !starts.recv().unwrap_or(false) {
-                return Err(BuildError::StartHandlerPanicked);
-            }
-        }
-        if self.uses_current_thread {
-            if own <= 1 {
-                pool.registry.pool_threads.note_no_thread();
-            }
-            // SAFETY: the loop above starts no thread for the worker entry 0, and only this call adopts one. Spares get
-            // other entries.
-            unsafe { pool.registry.adopt_current_thread() };
-        }
-        Ok(pool)
-    }
 }
-
-/// What starts the threads of a pool; see [`Builder::build_with`].
-type SpawnHandler<'a> = &'a mut dyn FnMut(ThreadBuilder) -> io::Result<()>;
 
 impl Pool {
     /// Returns a builder with the default settings.
@@ -474,34 +340,5 @@ impl fmt::Debug for Builder {
             .field("pin_threads", &self.pins)
             .field("max_spare_threads", &self.max_spares.unwrap_or(DEFAULT_SPARES))
             .finish_non_exhaustive()
-    }
-}
-
-/// Returns the default number of threads.
-fn default_threads(variable: Option<&std::ffi::OsStr>) -> Result<usize, BuildError> {
-    match variable.filter(|value| !value.is_empty()) {
-        None => Ok(thread::cores().min(Pool::MAX_THREADS)),
-        Some(value) => match value.to_str().and_then(|text| text.trim().parse().ok()) {
-            Some(threads @ 1..=Pool::MAX_THREADS) => Ok(threads),
-            _ => Err(BuildError::BadVariable(value.to_string_lossy().into_owned())),
-        },
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::ffi::OsStr;
-
-    #[test]
-    fn variable_must_be_positive_integer() {
-        assert_eq!(default_threads(Some(OsStr::new(" 3 "))).unwrap(), 3);
-        assert!(default_threads(None).unwrap() >= 1);
-        assert_eq!(default_threads(Some(OsStr::new(""))).unwrap(), default_threads(None).unwrap());
-        for bad in ["0", " ", "4096", "-1", "two", "1.5", "99999999999999999999999"] {
-            let error = default_threads(Some(OsStr::new(bad))).unwrap_err();
-            assert!(matches!(&error, BuildError::BadVariable(value) if value == bad), "{bad}: {error}");
-            assert!(error.to_string().contains(NUM_THREADS));
-        }
     }
 }

@@ -9,6 +9,8 @@ pub(crate) mod blocking_threads;
 #[cfg(not(loom))]
 mod broadcast;
 #[cfg(not(loom))]
+mod build;
+#[cfg(not(loom))]
 mod build_error;
 #[cfg(not(loom))]
 mod builder;

@@ -35,7 +35,10 @@ pub fn rerun(module: &str, function: &str) -> Command {
 pub const LONG: Duration = Duration::from_secs(300);
 
 /// Runs `body`. If it has not returned after `limit`, aborts the process with the name of the test.
+/// `ANABRANCH_WATCHDOG`, in seconds, reduces the limit: `.ci/mutate` sets it, because a broken program often hangs.
 pub fn watchdog<R>(limit: Duration, body: impl FnOnce() -> R) -> R {
+    let most = std::env::var("ANABRANCH_WATCHDOG").ok().and_then(|seconds| seconds.parse().ok());
+    let limit = most.map_or(limit, |seconds| limit.min(Duration::from_secs(seconds)));
     let test = thread::current().name().unwrap_or("unnamed").to_owned();
     let (ended, end) = mpsc::channel::<()>();
     thread::spawn(move || {

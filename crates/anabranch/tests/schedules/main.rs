@@ -8,7 +8,8 @@
 //! Nothing here may fork outside of every pool: the default pool is shared by all executions, which shuttle's threads
 //! cannot be.
 //!
-//!     RUSTFLAGS="--cfg shuttle" CARGO_TARGET_DIR=target/shuttle cargo test -p anabranch --release --test schedules
+//!     RUSTFLAGS="--cfg shuttle" CARGO_TARGET_DIR=target/shuttle \
+//!         cargo test -p anabranch --features __shuttle --release --test schedules
 #![cfg(shuttle)]
 
 #[path = "../common/mod.rs"]
