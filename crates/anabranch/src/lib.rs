@@ -126,6 +126,8 @@ pub mod guide;
 pub mod iter;
 #[cfg(all(test, loom))]
 mod models;
+#[cfg(all(feature = "net", any(unix, windows), not(any(loom, shuttle))))]
+pub mod net;
 #[cfg_attr(loom, allow(dead_code, reason = "the models run a part of it"))]
 #[cfg_attr(
     not(any(unix, windows)),
@@ -136,6 +138,8 @@ mod pool;
 pub mod prelude;
 #[cfg_attr(loom, allow(dead_code, reason = "the models run a part of it"))]
 pub mod proto;
+#[cfg_attr(any(loom, not(feature = "net")), allow(dead_code, reason = "there are no sockets to use it"))]
+mod reactor;
 #[cfg_attr(loom, allow(dead_code, reason = "the models run a part of it"))]
 pub mod sync;
 #[cfg_attr(loom, allow(dead_code, unused_imports, reason = "the models run a part of it"))]
