@@ -50,6 +50,7 @@
 //! | run two functions that may wait | [`Cx::join`], [`Cx::try_join`] |
 //! | run one function for many items, a few at a time | [`Cx::map_concurrent`] |
 //! | spawn fibers that borrow | [`Cx::scope`] |
+//! | spawn fibers that may fail | [`Cx::try_scope`] |
 //! | spawn a fiber that outlives the call | [`spawn`] |
 //! | take the first of several results | [`Cx::race`], [`Cx::race_ok`] |
 //! | limit the time | [`Cx::timeout`], [`Cx::with_deadline`] |
@@ -60,6 +61,7 @@
 //! | have a conversation in a fixed order | [`proto!`] |
 //! | answer requests | [`spawn_service`] |
 //! | wait for a future; run a future | [`Cx::block_on`]; [`spawn_async`] |
+//! | read a file, call a library that blocks | [`Cx::blocking`] |
 //! | choose the number of threads | `ANABRANCH_NUM_THREADS`, [`Pool::builder`] |
 //! | test what depends on time | [`time::ManualClock`] |
 //! | find out why a program hangs | [`fibers`], [`guide::tuning`] |
@@ -89,8 +91,9 @@
 //! # Limits
 //! - **Soundness.** Do not wait while a scoped thread-local of another crate is set, or inside the initialiser of a
 //!   `thread_local!`: [`guide::hazards`] explains why. Apart from that, safe code is sound.
-//! - **Blocked threads.** A foreign call that blocks also blocks the fibers that have begun on its thread. On Linux the
-//!   pool replaces a blocked thread for its remaining work; on other systems it does not.
+//! - **Blocked threads.** A foreign call that blocks also blocks the fibers that have begun on its thread, unless it is
+//!   made by [`Cx::blocking`]. On Linux the pool replaces a blocked thread for its remaining work; on other systems it
+//!   does not.
 //! - **Fibers are not preempted**, and begun fibers do not move to other threads.
 //! - **No reactor.** This crate does not poll sockets. A fiber waits for a socket through a future of another crate,
 //!   with [`Cx::block_on`].
@@ -154,7 +157,7 @@ pub use crate::{
     channel::service::{Service, spawn_service},
     cx::{
         FallibleRacers, FiberInfo, FiberScope, FiberState, JoinError, JoinHandle, Racers, ScopedHandle, SleepAsync,
-        Spawner, fibers, sleep_async, spawn, spawn_async,
+        Spawner, TryScope, TrySpawner, fibers, sleep_async, spawn, spawn_async,
     },
 };
 #[cfg(not(loom))]

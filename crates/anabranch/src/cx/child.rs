@@ -30,8 +30,8 @@ struct Child {
 }
 
 // SAFETY: it begins with the header.
-unsafe impl<F: FnOnce(&Cx<'_>) -> T + Send, T: Send> Shared<F, T> for Child {
-    /// There is no result if the fiber panicked.
+unsafe impl<F: FnOnce(&Cx<'_>) -> Option<T> + Send, T: Send> Shared<F, T> for Child {
+    /// There is no result if the function returned none, or panicked.
     unsafe fn run<N: Name>(block: NonNull<Block<Self, F, T, N>>, fiber: &Fiber) {
         let this = block.as_ptr();
         // SAFETY: the block is alive until `done` has been notified, and this runs its job. If the handle has given up,
@@ -48,7 +48,8 @@ unsafe impl<F: FnOnce(&Cx<'_>) -> T + Send, T: Send> Shared<F, T> for Child {
             };
             fiber.clear_locals();
             match result {
-                Ok(result) => Block::finish(this, result),
+                Ok(Some(result)) => Block::finish(this, result),
+                Ok(None) => {}
                 // Before `done` is notified: the handle then reports a cancellation.
                 Err(panic) => (*data).note(panic),
             }
@@ -64,7 +65,8 @@ unsafe impl<F: FnOnce(&Cx<'_>) -> T + Send, T: Send> Shared<F, T> for Child {
     }
 }
 
-/// Creates a fiber of a scope: the job, which the caller enqueues, and its handle.
+/// Creates a fiber of a scope: the job, which the caller enqueues, and its handle. If the function returns `None`, the
+/// handle has no result, as after a panic.
 ///
 /// # Safety
 /// The child has entered the data, which stays alive until the child has left it. The job is run.
@@ -74,7 +76,7 @@ pub(super) unsafe fn make<'scope, F, T, N>(
     function: F,
 ) -> (Job, ScopedHandle<'scope, T>)
 where
-    F: FnOnce(&Cx<'_>) -> T + Send + 'scope,
+    F: FnOnce(&Cx<'_>) -> Option<T> + Send + 'scope,
     T: Send + 'scope,
     N: Name,
 {
@@ -120,8 +122,8 @@ impl<T> ScopedHandle<'_, T> {
     ///
     /// # Errors
     /// Returns [`Cancelled`] when the wait was cancelled. So it does when the fiber panicked: the panic cancels the
-    /// scope, and resumes from [`Cx::scope`]. The handle is consumed, and the result is lost; [`wait`](Self::wait)
-    /// keeps both.
+    /// scope, and resumes from [`Cx::scope`]. It also does when the fiber of a [`Cx::try_scope`] failed, which returns
+    /// the error. The handle is consumed, and the result is lost; [`wait`](Self::wait) keeps both.
     #[track_caller]
     pub fn join(self, cx: &Cx<'_>) -> Result<T, Cancelled> {
         wait_for_end(self.done(), cx, WaitReason::new(&"ScopedHandle::join"))?;

@@ -2,7 +2,7 @@
 
 use crate::{
     fiber::status::State,
-    pool::{Pool, registry::Registry, worker::Worker},
+    pool::{Pool, registry::Registry},
 };
 use std::{fmt, panic::Location, sync::Arc};
 
@@ -165,8 +165,5 @@ impl Pool {
 /// Panics outside of any pool when the default pool cannot be created.
 #[track_caller]
 pub fn fibers() -> Vec<FiberInfo> {
-    match Worker::current().registry() {
-        Some(registry) => list(registry),
-        None => Pool::default_pool().fibers(),
-    }
+    list(Pool::of_caller())
 }

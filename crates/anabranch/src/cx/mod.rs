@@ -8,6 +8,8 @@ mod block;
 #[cfg(not(loom))]
 mod block_on;
 #[cfg(not(loom))]
+mod blocking;
+#[cfg(not(loom))]
 pub(crate) mod cancel_check;
 #[cfg(not(loom))]
 mod cancel_handle;
@@ -47,6 +49,8 @@ pub(crate) mod take_back;
 pub(crate) mod thread;
 #[cfg(not(loom))]
 mod time;
+#[cfg(all(any(unix, windows), not(loom)))]
+mod try_scope;
 pub(crate) mod wait;
 
 #[cfg(not(loom))]
@@ -62,5 +66,6 @@ pub use self::{
     sleep_async::{SleepAsync, sleep_async},
     spawn::spawn,
     spawn_async::spawn_async,
+    try_scope::{TryScope, TrySpawner},
 };
 pub use self::{cx::Cx, fiber_local::FiberLocal};

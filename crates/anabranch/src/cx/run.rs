@@ -33,7 +33,7 @@ pub fn run<R>(body: impl FnOnce(&Cx<'_>) -> R) -> R {
     if Worker::current().registry().is_some() {
         return run_here(body);
     }
-    Pool::default_pool().registry().enter(|| run_here(body))
+    Pool::of_outside().enter(|| run_here(body))
 }
 
 fn run_here<R>(body: impl FnOnce(&Cx<'_>) -> R) -> R {

@@ -19,17 +19,12 @@ use crate::{
         scope_data::{PARENT, ScopeData},
     },
     fiber::task::Name,
-    fork::scope::report,
-    pool::worker::Worker,
+    fork::scope::{Panic, report},
     sys::{
-        sync::{AtomicU64, Mutex, Ordering, lock},
+        sync::{Ordering, lock},
         unwind::{catch_unwind, resume_unwind},
     },
-    wait::{
-        cancel::CancelScope,
-        latch::{Latch, LatchWait},
-        suspend::WaitReason,
-    },
+    wait::{latch::LatchWait, suspend::WaitReason},
 };
 use std::{cell::Cell, fmt, marker::PhantomData, ops::Deref, panic::AssertUnwindSafe, sync::Arc};
 
@@ -93,44 +88,36 @@ impl Cx<'_> {
     #[track_caller]
     pub fn scope<'env, R>(&self, body: impl for<'scope> FnOnce(&'scope FiberScope<'scope, 'env>) -> R) -> R {
         let reason = WaitReason::new(&"scope");
-        self.check_stack();
-        let waiter: *const _ = self.waiter_address();
-        let registry = Worker::current().registry().expect("whoever has a `Cx` is in a pool");
-        let data = ScopeData {
-            // SAFETY: `self.scope` and the waiter of this `Cx` outlive this call, and the data does not move.
-            cancel: unsafe { CancelScope::below(self.scope, waiter, false) },
-            deadline: self.deadline,
-            registry,
-            pending: AtomicU64::new(PARENT),
-            done: Latch::new(),
-            panic: Mutex::new(None),
-        };
-        let scope = FiberScope {
-            cx: self.within(&data.cancel, self.deadline, self.locals),
-            spawned: Cell::new(0),
-            spawner: Spawner { data: &data, _scope: PhantomData, _env: PhantomData },
-        };
+        // SAFETY: `close` precedes the end of the data, which does not move before.
+        let data = unsafe { ScopeData::open(self) };
+        let scope = FiberScope::new(self, &data);
         let outcome = catch_unwind(AssertUnwindSafe(|| body(&scope)));
-        if outcome.is_err() {
-            data.cancel.cancel();
+        close(self, &scope, outcome, reason)
+    }
+}
+
+/// Waits for the fibers of a scope whose body has ended. Returns the outcome of the body, or resumes a panic.
+pub(super) fn close<R>(cx: &Cx<'_>, scope: &FiberScope<'_, '_>, outcome: Result<R, Panic>, reason: WaitReason) -> R {
+    let data = scope.spawner.data;
+    if outcome.is_err() {
+        data.cancel.cancel();
+    }
+    // Nothing between here and the end of the wait unwinds: the children borrow from the caller.
+    let share = PARENT - scope.spawned.replace(ENDED);
+    if data.pending.fetch_sub(share, Ordering::AcqRel) != share {
+        while !data.done.is_notified() {
+            cx.wait_shielded(&LatchWait::new(&data.done), reason);
         }
-        // Nothing between here and the end of the wait unwinds: the children borrow from what is above.
-        let share = PARENT - scope.spawned.replace(ENDED);
-        if data.pending.fetch_sub(share, Ordering::AcqRel) != share {
-            while !data.done.is_notified() {
-                self.wait_shielded(&LatchWait::new(&data.done), reason);
+    }
+    let panic = lock(&data.panic).take();
+    match (outcome, panic) {
+        (Ok(result), None) => result,
+        (Ok(_), Some(panic)) => resume_unwind(panic),
+        (Err(panic), surplus) => {
+            if let Some(surplus) = surplus {
+                report(surplus);
             }
-        }
-        let panic = lock(&data.panic).take();
-        match (outcome, panic) {
-            (Ok(result), None) => result,
-            (Ok(_), Some(panic)) => resume_unwind(panic),
-            (Err(panic), surplus) => {
-                if let Some(surplus) = surplus {
-                    report(surplus);
-                }
-                resume_unwind(panic)
-            }
+            resume_unwind(panic)
         }
     }
 }
@@ -139,6 +126,15 @@ impl Cx<'_> {
 const ENDED: u64 = u64::MAX;
 
 impl<'scope, 'env> FiberScope<'scope, 'env> {
+    /// Creates the scope of data that `ScopeData::open` has made for this `Cx`.
+    pub(super) fn new(cx: &'scope Cx<'_>, data: &'scope ScopeData) -> Self {
+        Self {
+            cx: cx.within(&data.cancel, cx.deadline, cx.locals),
+            spawned: Cell::new(0),
+            spawner: Spawner { data, _scope: PhantomData, _env: PhantomData },
+        }
+    }
+
     /// Counts a child. Once the body has ended, its fibers may still have a reference to this, if they run on the same
     /// thread. They then count as by a [`Spawner`].
     fn count(&self) {
@@ -156,8 +152,7 @@ impl<'scope, 'env> FiberScope<'scope, 'env> {
         F: FnOnce(&Cx<'_>) -> T + Send + 'scope,
         T: Send + 'scope,
     {
-        self.count();
-        self.spawner.spawn_child((), function)
+        self.spawn_child((), |cx| Some(function(cx)))
     }
 
     /// Spawns a fiber in the scope with a name, which [`Pool::fibers`](crate::Pool::fibers) shows.
@@ -166,8 +161,17 @@ impl<'scope, 'env> FiberScope<'scope, 'env> {
         F: FnOnce(&Cx<'_>) -> T + Send + 'scope,
         T: Send + 'scope,
     {
+        self.spawn_child(Arc::<str>::from(name), |cx| Some(function(cx)))
+    }
+
+    /// Spawns a fiber that has no result if its function returns `None`.
+    pub(super) fn spawn_child<F, T>(&'scope self, name: impl Name, function: F) -> ScopedHandle<'scope, T>
+    where
+        F: FnOnce(&Cx<'_>) -> Option<T> + Send + 'scope,
+        T: Send + 'scope,
+    {
         self.count();
-        self.spawner.spawn_child(Arc::<str>::from(name), function)
+        self.spawner.spawn_counted(name, function)
     }
 
     /// Returns a [`Spawner`], by which the fibers of the scope can spawn others. It can be copied and sent to them.
@@ -229,8 +233,7 @@ impl<'scope> Spawner<'scope, '_> {
         F: FnOnce(&Cx<'_>) -> T + Send + 'scope,
         T: Send + 'scope,
     {
-        self.data.pending.fetch_add(1, Ordering::Relaxed);
-        self.spawn_child((), function)
+        self.spawn_child((), |cx| Some(function(cx)))
     }
 
     /// Cancels the scope. See [`FiberScope::cancel`].
@@ -244,14 +247,23 @@ impl<'scope> Spawner<'scope, '_> {
         F: FnOnce(&Cx<'_>) -> T + Send + 'scope,
         T: Send + 'scope,
     {
+        self.spawn_child(Arc::<str>::from(name), |cx| Some(function(cx)))
+    }
+
+    /// Spawns a fiber that has no result if its function returns `None`.
+    pub(super) fn spawn_child<F, T>(self, name: impl Name, function: F) -> ScopedHandle<'scope, T>
+    where
+        F: FnOnce(&Cx<'_>) -> Option<T> + Send + 'scope,
+        T: Send + 'scope,
+    {
         self.data.pending.fetch_add(1, Ordering::Relaxed);
-        self.spawn_child(Arc::<str>::from(name), function)
+        self.spawn_counted(name, function)
     }
 
     /// Spawns a child that the caller has counted.
-    fn spawn_child<F, T>(self, name: impl Name, function: F) -> ScopedHandle<'scope, T>
+    fn spawn_counted<F, T>(self, name: impl Name, function: F) -> ScopedHandle<'scope, T>
     where
-        F: FnOnce(&Cx<'_>) -> T + Send + 'scope,
+        F: FnOnce(&Cx<'_>) -> Option<T> + Send + 'scope,
         T: Send + 'scope,
     {
         // SAFETY: the child is counted, so the scope waits until it has left the data. The registry, which runs the

@@ -1,9 +1,9 @@
 //! What a scope and its fibers share. See `scope`.
 
 use crate::{
-    cx::cx::Deadline,
+    cx::cx::{Cx, Deadline},
     fork::scope::{Panic, report},
-    pool::registry::Registry,
+    pool::{registry::Registry, worker::Worker},
     sys::sync::{AtomicU64, Mutex, Ordering, lock},
     wait::{cancel::CancelScope, latch::Latch},
 };
@@ -25,6 +25,29 @@ pub(crate) struct ScopeData {
 unsafe impl Sync for ScopeData {}
 
 impl ScopeData {
+    /// Creates the data of a scope below that of the `Cx`.
+    ///
+    /// # Safety
+    /// The `Cx` outlives the data, which does not move once it is used, and which the parent keeps until the children
+    /// have left.
+    ///
+    /// # Panics
+    /// Panics on a stack that is not that of the `Cx`.
+    #[track_caller]
+    pub(crate) unsafe fn open(cx: &Cx<'_>) -> Self {
+        cx.check_stack();
+        let registry = Worker::current().registry().expect("whoever has a `Cx` is in a pool");
+        Self {
+            // SAFETY: the scope and the waiter of the `Cx` outlive it, and the data does not move.
+            cancel: unsafe { CancelScope::below(cx.scope, cx.waiter_address(), false) },
+            deadline: cx.deadline,
+            registry,
+            pending: AtomicU64::new(PARENT),
+            done: Latch::new(),
+            panic: Mutex::new(None),
+        }
+    }
+
     /// Counts a child down that ends.
     ///
     /// # Safety

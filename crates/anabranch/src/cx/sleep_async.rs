@@ -5,7 +5,7 @@
 
 use crate::{
     cx::{attempt::Attempt, handle::Done, spawn::spawn_task},
-    pool::{Pool, registry::Registry, worker::Worker},
+    pool::{Pool, registry::Registry},
     wait::{future::AsyncWait, waitable::Waitable, waiter::Waiter},
 };
 use std::{
@@ -57,10 +57,7 @@ pub struct SleepAsync {
 /// ```
 #[track_caller]
 pub fn sleep_async(duration: Duration) -> SleepAsync {
-    match Worker::current().registry() {
-        Some(registry) => sleep_in(registry, duration),
-        None => Pool::default_pool().sleep_async(duration),
-    }
+    sleep_in(Pool::of_caller(), duration)
 }
 
 fn sleep_in(registry: &Registry, duration: Duration) -> SleepAsync {

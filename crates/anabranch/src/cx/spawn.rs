@@ -8,7 +8,7 @@ use crate::{
         join_error::JoinError,
     },
     fiber::{fiber::Fiber, task::Name},
-    pool::{Pool, registry::Registry, worker::Worker},
+    pool::{Pool, registry::Registry},
     sys::unwind::catch_unwind,
     wait::suspend::Suspend,
 };
@@ -80,10 +80,8 @@ where
     F: FnOnce(&Cx<'_>) -> T + Send + 'static,
     T: Send + 'static,
 {
-    match Worker::current().registry() {
-        Some(registry) => spawn_task(registry, (), |cx| Ok(function(cx))),
-        None => Pool::default_pool().spawn(function),
-    }
+    let registry = Pool::of_caller();
+    spawn_task(registry, (), |cx| Ok(function(cx)))
 }
 
 pub(super) fn spawn_task<F, T, N>(registry: &Registry, name: N, function: F) -> JoinHandle<T>

@@ -2,7 +2,7 @@
 
 use crate::{
     cx::{handle::JoinHandle, join_error::JoinError, spawn::spawn_task},
-    pool::{Pool, worker::Worker},
+    pool::Pool,
     wait::Cancelled,
 };
 use std::future::Future;
@@ -25,10 +25,8 @@ where
     F: Future + Send + 'static,
     F::Output: Send + 'static,
 {
-    match Worker::current().registry() {
-        Some(registry) => spawn_task(registry, (), |cx| cx.block_on(future).map_err(|Cancelled| JoinError::Aborted)),
-        None => Pool::default_pool().spawn_async(future),
-    }
+    let registry = Pool::of_caller();
+    spawn_task(registry, (), |cx| cx.block_on(future).map_err(|Cancelled| JoinError::Aborted))
 }
 
 impl Pool {

@@ -69,10 +69,7 @@ fn run_detached(run: impl FnOnce()) {
 /// ```
 #[track_caller]
 pub fn execute(task: impl FnOnce() + Send + 'static) {
-    match Worker::current().registry() {
-        Some(registry) => registry.execute(task),
-        None => Pool::default_pool().execute(task),
-    }
+    Pool::of_caller().execute(task);
 }
 
 impl Pool {

@@ -312,7 +312,7 @@ where
     RA: Send,
     RB: Send,
 {
-    Pool::default_pool().install(|| join_halves(a, b))
+    Pool::of_outside().enter(|| join_halves(a, b))
 }
 
 /// Runs [`join`] or [`join_context`]. `a` always runs on this thread, so its context is known before.

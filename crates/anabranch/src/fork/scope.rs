@@ -249,7 +249,7 @@ pub struct Scope<'scope, 'env: 'scope> {
 pub fn scope<'env, R>(body: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> R) -> R {
     match Worker::current().registry() {
         Some(registry) => run_scope(registry, body),
-        None => Pool::default_pool().registry().enter(|| scope(body)),
+        None => Pool::of_outside().enter(|| scope(body)),
     }
 }
 

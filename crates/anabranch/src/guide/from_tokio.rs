@@ -20,7 +20,7 @@
 //! | `sync::Notify` | [`sync::Event`](crate::sync::Event), [`sync::Condvar`](crate::sync::Condvar) | |
 //! | `sync::mpsc` | [`channel::bounded`](crate::channel::bounded), [`channel::spsc`](crate::channel::spsc) | receivers of `bounded` can be cloned |
 //! | `sync::{oneshot, watch, broadcast}` | [`oneshot`](crate::channel::oneshot), [`watch`](crate::channel::watch), [`broadcast`](crate::channel::broadcast) | |
-//! | `spawn_blocking` | | none; see below |
+//! | `spawn_blocking`, `block_in_place` | [`Cx::blocking`](crate::Cx::blocking) | the closure may borrow |
 //! | `net`, `fs`, `process`, `signal` | | none; see below |
 //!
 //! # Functions instead of futures
@@ -64,18 +64,19 @@
 //! });
 //! assert_eq!(sums.unwrap()[7], 21);
 //! ```
-//! A call that blocks the thread, such as reading a file, also blocks the other fibers of that thread. Make such calls
-//! on a thread of their own:
+//! A call that blocks the thread, such as reading a file, also blocks the other fibers of that thread.
+//! [`Cx::blocking`](crate::Cx::blocking) makes such calls on threads that the pool has for them. The closure may
+//! borrow, so there are no counterparts of `tokio::fs`:
 //! ```
-//! use anabranch::{Cx, channel::{RecvError, oneshot}};
+//! use anabranch::Cx;
+//! use std::{fs, io, path::Path};
 //!
-//! fn read(cx: &Cx<'_>, path: &'static str) -> Result<std::io::Result<String>, RecvError> {
-//!     let (sender, mut receiver) = oneshot::channel();
-//!     std::thread::spawn(move || sender.send(std::fs::read_to_string(path)));
-//!     receiver.recv(cx)
+//! fn read(cx: &Cx<'_>, path: &Path) -> io::Result<String> {
+//!     cx.blocking(|| fs::read_to_string(path))?
 //! }
 //!
-//! assert!(anabranch::run(|cx| read(cx, "/no/such/file")).unwrap().is_err());
+//! let missing = anabranch::run(|cx| read(cx, Path::new("/no/such/file")));
+//! assert_eq!(missing.unwrap_err().kind(), io::ErrorKind::NotFound);
 //! ```
 //!
 //! # Sockets, and both runtimes in one program

@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | a wait inside a scoped thread-local | use after free in another crate | end the scope before the wait |
 //! | a `std` lock held across a wait | the thread blocks, and so do its fibers | [`sync::Mutex`](crate::sync::Mutex) |
-//! | a foreign call that blocks | the thread blocks, and so do its fibers | a thread of its own for the call |
+//! | a foreign call that blocks | the thread blocks, and so do its fibers | [`Cx::blocking`](crate::Cx::blocking) |
 //! | [`run`](crate::run) on a fiber | the thread blocks, and so do its fibers | pass the fiber's `cx` down |
 //! | a long computation on a fiber | the other fibers of its thread wait | [`Cx::yield_now`](crate::Cx::yield_now), or parallel code |
 //! | a large stack frame | the process ends with a message | [`Builder::fiber_stack_size`](crate::Builder::fiber_stack_size) |
@@ -68,8 +68,19 @@
 //! # Calls that block the thread
 //! Reading a file, a receive on a `std` channel, or a system call that sleeps blocks the thread. Then the fibers that
 //! have begun on it cannot run either. On Linux another thread takes over the remaining work of the pool, but fibers
-//! that have begun do not move. Use a channel of this crate, a future with [`Cx::block_on`](crate::Cx::block_on), or a
-//! thread of its own for the call ([`from_tokio`](super::from_tokio) has an example).
+//! that have begun do not move. Use a channel of this crate, a future with [`Cx::block_on`](crate::Cx::block_on), or
+//! [`Cx::blocking`](crate::Cx::blocking). That runs the call on another thread, and suspends the fiber:
+//! ```
+//! # let path = "Cargo.toml";
+//! let length = anabranch::spawn(move |cx| {
+//!     let text = cx.blocking(|| std::fs::read(path))??;
+//!     Ok::<_, std::io::Error>(text.len())
+//! });
+//! assert!(anabranch::run(|cx| length.join(cx)).unwrap()? > 0);
+//! # Ok::<(), std::io::Error>(())
+//! ```
+//! The number of such threads is [limited](crate::Builder::max_blocking_threads). Calls that wait for each other, such
+//! as the two ends of a `std` channel, can use up all of them and then wait for ever.
 //!
 //! These calls of this crate block the thread of a fiber too:
 //! - [`run`](crate::run). It parks the thread and does not suspend the fiber, since code without a `cx` may call it:

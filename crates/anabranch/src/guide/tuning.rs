@@ -18,6 +18,7 @@
 //! | [`fiber_stack_size`](crate::Builder::fiber_stack_size) | a fiber overflows its stack |
 //! | [`stack_size`](crate::Builder::stack_size) | compute code recurses deeply |
 //! | [`max_fibers`](crate::Builder::max_fibers) | to limit memory; further fibers start when others have ended |
+//! | [`max_blocking_threads`](crate::Builder::max_blocking_threads) | more than 512 [blocking calls](crate::Cx::blocking) run at a time, or a device serves only a few |
 //! | [`max_spare_threads`](crate::Builder::max_spare_threads) | more than 256 threads block at a time in foreign calls |
 //! | [`pin_threads`](crate::Builder::pin_threads) | no other program uses the machine (Linux) |
 //! | [`fiber_guard_size`](crate::Builder::fiber_guard_size) | fibers call C code with large frames |
@@ -41,6 +42,7 @@
 //! | `searching` is large compared with `working` | there is too little parallel work for the threads |
 //! | `stolen` grows by thousands in a millisecond | the pieces that threads steal are small |
 //! | `raided` is large | the work runs long without a fork, so idle threads publish the forks of busy ones |
+//! | [`blocking_queued`](crate::Stats::blocking_queued) is often not 0 | blocking calls wait for `max_blocking_threads` |
 //! | [`slots_lent`](crate::Stats::slots_lent), [`spare_threads`](crate::Stats::spare_threads) grow | threads block in foreign calls |
 //! | [`spares_refused`](crate::Stats::spares_refused) is not 0 | the pool could not replace a blocked thread, because of `max_spare_threads` or a limit of the system |
 //! | [`uses_membarrier`](crate::Stats::uses_membarrier) is false | each join takes a lock, some 20 ns, because the kernel is old or a filter forbids `membarrier` |

@@ -83,10 +83,7 @@ impl Pool {
 /// ```
 #[track_caller]
 pub fn broadcast<R: Send>(op: impl Fn(usize) -> R + Sync) -> Vec<R> {
-    match Worker::current().registry() {
-        Some(registry) => registry.broadcast(op),
-        None => Pool::default_pool().broadcast(op),
-    }
+    Pool::of_caller().broadcast(op)
 }
 
 /// Runs `op` once on each of the own threads of the pool that the caller is in, or else of the default pool, and does
@@ -104,10 +101,7 @@ pub fn broadcast<R: Send>(op: impl Fn(usize) -> R + Sync) -> Vec<R> {
 /// ```
 #[track_caller]
 pub fn spawn_broadcast(op: impl Fn(usize) + Send + Sync + 'static) {
-    match Worker::current().registry() {
-        Some(registry) => registry.spawn_broadcast(op),
-        None => Pool::default_pool().spawn_broadcast(op),
-    }
+    Pool::of_caller().spawn_broadcast(op);
 }
 
 impl<'scope> Scope<'scope, '_> {

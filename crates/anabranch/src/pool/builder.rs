@@ -7,6 +7,7 @@ use crate::{
     },
     pool::{
         Pool,
+        blocking_threads::BlockingConfig,
         build_error::{BuildError, NUM_THREADS},
         hazard::Hazard,
         panic_handler::PanicHandler,
@@ -22,7 +23,7 @@ use crate::{
     },
     time::Clock,
 };
-use std::{any::Any, fmt, io};
+use std::{any::Any, fmt, io, time::Duration};
 
 /// The number of spare threads that a pool may have by default.
 const DEFAULT_SPARES: usize = 256;
@@ -49,6 +50,7 @@ pub struct Builder {
     max_fibers: Option<usize>,
     stacks: StackConfig,
     config: ThreadConfig,
+    blocking: BlockingConfig,
 }
 
 impl Builder {
@@ -151,6 +153,39 @@ impl Builder {
     /// [`Pool::stats`] counts it.
     pub fn max_spare_threads(mut self, threads: usize) -> Self {
         self.max_spares = Some(threads);
+        self
+    }
+
+    /// Sets how many threads may run [blocking calls](crate::Cx::blocking) of fibers at a time. The default is 512.
+    ///
+    /// They are apart from the pool's own threads. Such a thread starts when a call finds no idle one, and ends when it
+    /// has been idle for [a while](Self::blocking_keep_alive). Calls beyond the limit wait for a thread in the order in
+    /// which they came. So if calls wait for each other, a limit below their number can hang them. With a limit of zero
+    /// each call runs in place, and blocks the thread of its fiber.
+    ///
+    /// Such a thread has the [stack size](Self::stack_size) of the pool's own threads. It runs no start and exit
+    /// handlers, is not named by [`thread_name`](Self::thread_name), and is not [bound](Self::pin_threads) to a single
+    /// core.
+    ///
+    /// ```
+    /// let pool = anabranch::Pool::builder().threads(1).max_blocking_threads(4).build()?;
+    /// let sum: usize = pool.run(|cx| {
+    ///     let call = |cx: &anabranch::Cx<'_>, n| cx.blocking(|| n * n);
+    ///     Ok::<_, anabranch::Cancelled>(cx.map_concurrent(100, 0..100, call)?.iter().sum())
+    /// }).unwrap();
+    /// assert_eq!(sum, 328_350);
+    /// assert!(pool.stats().blocking_threads <= 4);
+    /// # Ok::<(), anabranch::BuildError>(())
+    /// ```
+    pub fn max_blocking_threads(mut self, threads: usize) -> Self {
+        self.blocking.most = threads;
+        self
+    }
+
+    /// Sets how long a thread for [blocking calls](crate::Cx::blocking) stays idle before it ends. The default is ten
+    /// seconds.
+    pub fn blocking_keep_alive(mut self, time: Duration) -> Self {
+        self.blocking.keep_alive = time;
         self
     }
 
@@ -341,9 +376,11 @@ impl Builder {
         if self.pins {
             self.config.cores = threads::allowed_cores();
         }
+        self.blocking.stack_size = self.config.stack_size;
+        self.blocking.cores.clone_from(&self.config.cores);
         let limits = Limits::new(self.max_fibers.unwrap_or(DEFAULT_MAX_FIBERS), self.stacks);
         // From here on, dropping the pool ends the threads that were started.
-        let registry = Registry::new(threads, fence, self.config, self.clock, limits);
+        let registry = Registry::new(threads, fence, self.config, self.blocking, self.clock, limits);
         let pool = Pool { registry, joins_threads: true };
         let (started, starts) = mpsc::channel();
         // On a system without threads the caller is the only one, whatever number was requested.

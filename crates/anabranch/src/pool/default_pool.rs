@@ -1,15 +1,40 @@
 //! The default pool, which its first use creates or the program configures.
 
-use crate::pool::{
-    build_error::BuildError, builder::Builder, guest::Guest, handle::Pool, id::PoolId, thread_builder::ThreadBuilder,
-    worker::Worker,
+use crate::{
+    pool::{
+        build_error::BuildError, builder::Builder, guest::Guest, handle::Pool, id::PoolId, registry::Registry,
+        thread_builder::ThreadBuilder, worker::Worker,
+    },
+    sys::thread::thread_local,
 };
 use std::{
-    io,
+    cell::Cell,
+    io, ptr,
     sync::{Mutex, OnceLock, PoisonError},
 };
 
 static DEFAULT: OnceLock<Pool> = OnceLock::new();
+
+thread_local! {
+    /// The pool whose blocking call the thread runs, or null. The thread is in no pool then, but what it forks and
+    /// spawns goes to this one.
+    static CALLER: Cell<*const Registry> = const { Cell::new(ptr::null()) };
+}
+
+/// Runs a blocking call of this pool on a thread that is in no pool: what `call` forks and spawns goes to this pool.
+pub(crate) fn on_behalf_of<R>(registry: &Registry, call: impl FnOnce() -> R) -> R {
+    /// Also when `call` unwinds: the reference ends with this function.
+    struct Restore(*const Registry);
+
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            CALLER.set(self.0);
+        }
+    }
+
+    let _restore = Restore(CALLER.replace(registry));
+    call()
+}
 
 impl Pool {
     /// Returns the default pool, and creates it on first use.
@@ -32,14 +57,38 @@ impl Pool {
         }
     }
 
-    /// Makes the calling thread, which is in no pool, a guest of the default pool until the value is dropped.
+    /// Returns the pool for what the calling thread, which is in no pool, forks and spawns: the default one, or the one
+    /// whose blocking call it runs. The reference is valid until that call returns. All users of the reference end
+    /// before.
+    #[cold]
+    #[track_caller]
+    pub(crate) fn of_outside<'a>() -> &'a Registry {
+        // SAFETY: null, or the argument of a call of `on_behalf_of` on this thread, which has not returned.
+        match unsafe { CALLER.get().as_ref() } {
+            Some(registry) => registry,
+            None => Self::default_pool().registry(),
+        }
+    }
+
+    /// Returns the pool that the calling thread is in, or else [the one](Self::of_outside) for what it forks and
+    /// spawns.
+    #[track_caller]
+    pub(crate) fn of_caller<'a>() -> &'a Registry {
+        match Worker::current().registry() {
+            Some(registry) => registry,
+            None => Self::of_outside(),
+        }
+    }
+
+    /// Makes the calling thread, which is in no pool, a guest of [its pool](Self::of_outside) until the value is
+    /// dropped.
     ///
     /// Out of line and not generic, so that it is compiled once.
     #[cold]
     #[inline(never)]
     #[track_caller]
-    pub(crate) fn enter_default() -> Option<Guest<'static>> {
-        Self::default_pool().registry().guest()
+    pub(crate) fn enter_from_outside() -> Option<Guest<'static>> {
+        Self::of_outside().guest()
     }
 
     /// Not in the initialiser of `DEFAULT`: a panic from there would not point at the caller.
@@ -105,10 +154,7 @@ impl Builder {
 /// Panics outside of any pool, when the default pool cannot be made.
 #[track_caller]
 pub fn current_num_threads() -> usize {
-    match Worker::current().registry() {
-        Some(registry) => registry.threads(),
-        None => Pool::default_pool().num_threads(),
-    }
+    Pool::of_caller().threads()
 }
 
 /// Returns the identity of the pool that the calling thread is in, or `None` outside of any pool. See [`Pool::id`].

@@ -138,8 +138,12 @@ impl RefUnwindSafe for Pool {}
 impl Drop for Pool {
     fn drop(&mut self) {
         self.registry.close();
-        if self.joins_threads {
-            self.registry.pool_threads.join_all();
+        let (own, blocking) = (&self.registry.pool_threads, &self.registry.blocking);
+        // The other threads' remaining work may need the caller.
+        if self.joins_threads && !own.is_one_of_them() && !blocking.is_one_of_them() {
+            // In this order: the last fiber makes the last blocking call.
+            own.join_all();
+            blocking.join_all();
         }
     }
 }

@@ -194,6 +194,25 @@ impl Worker {
         self.restore_lease(index);
     }
 
+    /// Runs a call that blocks this thread, and lends the slot and publishes all forks meanwhile. If the call turns out
+    /// to compute, the monitor takes the slot back.
+    pub(crate) fn while_blocked<R>(&self, call: impl FnOnce() -> R) -> R {
+        /// Also when the call unwinds.
+        struct TakeBack<'a>(&'a Worker);
+
+        impl Drop for TakeBack<'_> {
+            fn drop(&mut self) {
+                self.0.take_slot_again();
+            }
+        }
+
+        self.publish_all();
+        self.announce();
+        self.status.lend();
+        let _take_back = TakeBack(self);
+        call()
+    }
+
     /// Makes sure that another thread takes the work in this worker's queues, which the worker itself will not run.
     pub(crate) fn announce(&self) {
         if self.has_work()

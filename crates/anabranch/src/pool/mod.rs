@@ -5,6 +5,8 @@
 //! monitor](sysmon) finds blocked threads.
 
 #[cfg(not(loom))]
+pub(crate) mod blocking_threads;
+#[cfg(not(loom))]
 mod broadcast;
 #[cfg(not(loom))]
 mod build_error;
@@ -13,7 +15,7 @@ mod builder;
 #[cfg(not(loom))]
 mod current_thread;
 #[cfg(not(loom))]
-mod default_pool;
+pub(crate) mod default_pool;
 #[cfg(not(loom))]
 pub(crate) mod guest;
 #[cfg(not(loom))]

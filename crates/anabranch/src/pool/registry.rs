@@ -4,6 +4,7 @@ use crate::{
     fiber::{limits::Limits, shutdown::Closing, task::Job},
     fork::task::{Task, Tasks},
     pool::{
+        blocking_threads::{BlockingConfig, BlockingThreads},
         id::PoolId,
         indices::Indices,
         sleep::Sleep,
@@ -43,6 +44,8 @@ pub(crate) struct Registry {
     pub(crate) closing: Closing,
     fence: Fence,
     pub(crate) pool_threads: Threads,
+    /// The threads for blocking calls of fibers.
+    pub(crate) blocking: Arc<BlockingThreads>,
     /// Added to by the heartbeat worker alone.
     pub(crate) slots_lent: Counter,
     /// The clock for all waits of this pool.
@@ -63,7 +66,14 @@ pub(crate) struct Registry {
 }
 
 impl Registry {
-    pub(crate) fn new(threads: usize, fence: Fence, config: ThreadConfig, clock: Clock, limits: Limits) -> Arc<Self> {
+    pub(crate) fn new(
+        threads: usize,
+        fence: Fence,
+        config: ThreadConfig,
+        blocking: BlockingConfig,
+        clock: Clock,
+        limits: Limits,
+    ) -> Arc<Self> {
         Arc::new_cyclic(|registry: &Weak<Self>| {
             let entries = WorkerList::new();
             for _ in 0..threads {
@@ -81,6 +91,7 @@ impl Registry {
                 closing: Closing::new(fence),
                 fence,
                 pool_threads: Threads::new(config),
+                blocking: BlockingThreads::new(blocking),
                 slots_lent: Counter::new(),
                 _woken_by_the_clock: clock.subscribe(Arc::new({
                     let registry = registry.clone();
@@ -155,6 +166,7 @@ impl Registry {
                 worker.fibers.blocks.for_each(|fiber| unsafe { fiber.cancel_root() });
             }
         });
+        self.blocking.close();
         self.wake_all();
     }
 
@@ -315,7 +327,11 @@ impl Registry {
     }
 
     pub(crate) fn stats(&self) -> Stats {
+        let (blocking_threads, blocking_queued, blocking_calls) = self.blocking.counts();
         let mut stats = Stats {
+            blocking_threads,
+            blocking_queued,
+            blocking_calls,
             workers: Vec::with_capacity(self.threads()),
             guests: WorkerStats::default(),
             spares: WorkerStats::default(),

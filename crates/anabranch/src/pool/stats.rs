@@ -169,6 +169,13 @@ pub struct Stats {
     pub slots_lent: u64,
     /// Whether raids use `membarrier`. If not, every join takes a lock instead.
     pub uses_membarrier: bool,
+    /// How many threads there are now for [blocking calls](crate::Cx::blocking) of fibers, idle ones included.
+    pub blocking_threads: usize,
+    /// How many blocking calls wait for a thread now. If there are often some, raise
+    /// [`Builder::max_blocking_threads`](crate::Builder::max_blocking_threads).
+    pub blocking_queued: usize,
+    /// How many blocking calls a thread has begun.
+    pub blocking_calls: u64,
 }
 
 impl Stats {
@@ -192,7 +199,8 @@ impl fmt::Display for Stats {
         write!(
             f,
             "published {}, raided {}, reclaimed {}, stolen {} ({} while waiting), searches {}, parks {}, wakes {}, \
-             fibers {}, switches {}, spare threads {}, slots lent {}, working {:?}, searching {:?}, parked {:?}",
+             fibers {}, switches {}, spare threads {}, slots lent {}, blocking calls {} on {} threads, {} queued, working \
+             {:?}, searching {:?}, parked {:?}",
             total.published,
             total.raided,
             total.reclaimed,
@@ -205,6 +213,9 @@ impl fmt::Display for Stats {
             total.switches,
             self.spare_threads,
             self.slots_lent,
+            self.blocking_calls,
+            self.blocking_threads,
+            self.blocking_queued,
             total.working,
             total.searching,
             total.parked,

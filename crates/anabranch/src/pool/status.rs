@@ -7,9 +7,9 @@
 //! | status  | meaning                                                              | left by |
 //! |---------|----------------------------------------------------------------------|------------|
 //! | VACANT  | a guest's worker entry without a holder; a worker that does not work | a guest, by CAS; the worker -> ACTIVE |
-//! | ACTIVE  | works, has a slot                                                    | owner -> VACANT, WAITING; monitor -> LENT |
+//! | ACTIVE  | works, has a slot                                                    | owner -> VACANT, WAITING, LENT; monitor -> LENT |
 //! | WAITING | parked in a join or a scope, the slot is free meanwhile              | owner -> ACTIVE |
-//! | LENT    | blocked in a foreign call: the monitor has lent its slot             | monitor -> ACTIVE; owner -> any |
+//! | LENT    | blocked in a foreign call, its slot is lent                          | monitor -> ACTIVE; owner -> any |
 //!
 //! Orderings: a worker entry changes hands from the guest that stores VACANT (release) to the one whose CAS takes it
 //! (acquire). Counting is relaxed: the number of slots is a matter of speed, not of correctness.
@@ -58,7 +58,7 @@ impl Status {
         self.0.store(WAITING, Ordering::Relaxed);
     }
 
-    /// Lends the slot of a blocked thread. Only the monitor calls this.
+    /// Lends the slot of a blocked thread. The monitor calls this, and a thread that is about to block.
     pub(crate) fn lend(&self) -> bool {
         self.0.compare_exchange(ACTIVE, LENT, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }

@@ -238,13 +238,14 @@ impl Threads {
         }
     }
 
-    /// Blocks until all threads have ended, unless the caller is one of them.
-    pub(crate) fn join_all(&self) {
+    /// Returns whether the calling thread is one of these.
+    pub(crate) fn is_one_of_them(&self) -> bool {
         let own = thread::current().id();
-        // The other threads' remaining work may need the caller.
-        if lock(&self.threads).iter().any(|thread| thread.thread().id() == own) {
-            return;
-        }
+        lock(&self.threads).iter().any(|thread| thread.thread().id() == own)
+    }
+
+    /// Blocks until all threads have ended.
+    pub(crate) fn join_all(&self) {
         loop {
             // One at a time, because a thread that is about to end may add a spare thread.
             let Some(thread) = lock(&self.threads).pop() else { return };
@@ -268,13 +269,18 @@ pub(crate) fn allowed_cores() -> Vec<usize> {
 
 /// Binds the calling thread to a core.
 fn pin(core: usize) {
+    bind_to_any(&[core]);
+}
+
+/// Lets the calling thread run on any of these cores, and on no other. Has no effect if there are none.
+pub(super) fn bind_to_any(cores: &[usize]) {
     #[cfg(target_os = "linux")]
-    {
-        let mut only = rustix::thread::CpuSet::new();
-        only.set(core);
-        // Pinning only affects speed: if the system refuses it, the thread still runs.
-        let _ = rustix::thread::sched_setaffinity(None, &only);
+    if !cores.is_empty() {
+        let mut allowed = rustix::thread::CpuSet::new();
+        cores.iter().for_each(|&core| allowed.set(core));
+        // Binding only affects speed: if the system refuses it, the thread still runs.
+        let _ = rustix::thread::sched_setaffinity(None, &allowed);
     }
     #[cfg(not(target_os = "linux"))]
-    let _ = core;
+    let _ = cores;
 }

@@ -130,12 +130,12 @@ impl Backoff {
 
 /// Waits for a notification, at most for `timeout`. Returns whether time is left. May return too early, like any wait.
 #[cfg(not(shuttle))]
-pub(crate) fn wait_timeout<'a>(
+pub(crate) fn wait_timeout<'a, T>(
     condvar: &Condvar,
-    _: &'a Mutex<()>,
-    guard: MutexGuard<'a, ()>,
+    _: &'a Mutex<T>,
+    guard: MutexGuard<'a, T>,
     timeout: std::time::Duration,
-) -> (MutexGuard<'a, ()>, bool) {
+) -> (MutexGuard<'a, T>, bool) {
     match condvar.wait_timeout(guard, timeout) {
         Ok((guard, result)) => (guard, !result.timed_out()),
         Err(poisoned) => (poisoned.into_inner().0, true),
@@ -144,12 +144,12 @@ pub(crate) fn wait_timeout<'a>(
 
 /// shuttle's own timed wait never times out. This one yields to other threads, and then decides at random.
 #[cfg(shuttle)]
-pub(crate) fn wait_timeout<'a>(
+pub(crate) fn wait_timeout<'a, T>(
     condvar: &Condvar,
-    mutex: &'a Mutex<()>,
-    guard: MutexGuard<'a, ()>,
+    mutex: &'a Mutex<T>,
+    guard: MutexGuard<'a, T>,
     timeout: std::time::Duration,
-) -> (MutexGuard<'a, ()>, bool) {
+) -> (MutexGuard<'a, T>, bool) {
     if crate::sys::chance::is_endless(timeout) {
         return (condvar.wait(guard).unwrap_or_else(std::sync::PoisonError::into_inner), true);
     }

@@ -70,7 +70,7 @@ where
     I: Drive,
     C: Consumer<I::Item>,
 {
-    let _guest = Pool::enter_default();
+    let _guest = Pool::enter_from_outside();
     iter.drive(consumer, consumer.folder(at), at).finish(consumer)
 }
 
@@ -236,7 +236,7 @@ impl<'a, P: Producer, C: Consumer<P::Item>> Piece<'a, P, C> {
     #[inline(never)]
     fn run_long(self, (folder, block, done): (C::Folder, usize, usize)) -> Progress<C::Folder, C::Result> {
         if Worker::current().registry().is_none() {
-            let _guest = Pool::enter_default();
+            let _guest = Pool::enter_from_outside();
             return self.run(folder);
         }
         let is_requested = Worker::current().stack.is_requested();

@@ -64,7 +64,7 @@ where
     R: Drive<Item = L::Item>,
     C: Consumer<L::Item>,
 {
-    Pool::default_pool().install(|| drive_pair(left, right.iter, right.consumer, folder, (at, right.at)))
+    Pool::of_outside().enter(|| drive_pair(left, right.iter, right.consumer, folder, (at, right.at)))
 }
 
 /// The right one of a pair.

@@ -1,6 +1,7 @@
 //! Fibers: spawning, joining, cancelling, time, limits and shutdown.
 
 mod awaiting;
+mod blocking;
 mod cancel;
 mod compute;
 mod deadlines;
@@ -16,4 +17,5 @@ mod scope;
 mod shutdown;
 mod spawn;
 mod time;
+mod try_scope;
 mod unwinding;

@@ -194,3 +194,24 @@ fn full_stderr_does_no_harm() {
         assert!(child.status.success(), "{}\n{}", child.status, String::from_utf8_lossy(&child.stdout));
     }
 }
+
+#[test]
+fn blocking_call_runs_in_place_if_threads_are_refused() {
+    fn no_thread_can_start() {
+        let pool = Pool::builder().threads(2).max_spare_threads(0).build().unwrap();
+        seccomp::refuse(libc::SYS_clone3, None, libc::EAGAIN);
+        seccomp::refuse(libc::SYS_clone, None, libc::EAGAIN);
+        assert!(thread::Builder::new().spawn(|| ()).is_err());
+        let fibers: Vec<_> = (0..20).map(|n| pool.spawn(move |cx| cx.blocking(|| n))).collect();
+        for (n, fiber) in fibers.into_iter().enumerate() {
+            assert_eq!(pool.run(|cx| fiber.join(cx)).unwrap(), Ok(n));
+        }
+        assert_eq!((pool.stats().blocking_threads, pool.stats().blocking_calls), (0, 0));
+    }
+    let [child] = in_children(
+        "blocking_call_runs_in_place_if_threads_are_refused",
+        Stdio::piped,
+        [("refused", no_thread_can_start)],
+    );
+    assert!(child.status.success(), "{}\n{}", child.status, words(&child));
+}

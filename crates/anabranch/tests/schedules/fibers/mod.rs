@@ -4,6 +4,7 @@
 //! of a fiber when another has its turn goes on there. Most programs are played on a pool whose clock is moved by a
 //! thread, the hand, or by chance.
 
+mod blocking;
 mod channels;
 mod locks;
 mod scopes;
