@@ -103,7 +103,7 @@ macro_rules! reads {
             /// As for that.
             #[track_caller]
             pub fn read_exact(&self, cx: &Cx<'_>, buffer: &mut [u8]) -> io::Result<()> {
-                io::Read::read_exact(&mut With::new(&*self.0, cx), buffer)
+                stream::read_exact(&*self.0, cx, buffer)
             }
 
             /// Returns a value that implements `Read`, and waits with `cx`.
@@ -148,7 +148,7 @@ macro_rules! writes {
             /// As for that.
             #[track_caller]
             pub fn write_all(&self, cx: &Cx<'_>, bytes: &[u8]) -> io::Result<()> {
-                io::Write::write_all(&mut With::new(&*self.0, cx), bytes)
+                stream::write_all(&*self.0, cx, bytes)
             }
 
             /// Returns a value that implements `Write`, and waits with `cx`.

@@ -1,23 +1,26 @@
 //! The resolution of names, on another thread.
 
-use crate::{channel, cx::Cx};
+use crate::{
+    cx::{Cx, JoinError, spawn},
+    wait::Cancelled,
+};
 use std::{
     io,
     net::{SocketAddr, ToSocketAddrs},
-    thread,
+    panic::resume_unwind,
 };
 
 /// Resolves a name by the functions of the system, which block.
+///
+/// A call that blocks cannot be interrupted, and may take half a minute. So a fiber of its own waits for its end, and a
+/// caller that is cancelled leaves that fiber behind.
 #[track_caller]
 pub(super) fn resolve(cx: &Cx<'_>, name: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
-    let (sender, mut receiver) = channel::oneshot::channel();
     let name = name.to_owned();
-    thread::Builder::new().name("anabranch-resolve".to_owned()).spawn(move || {
-        // The waiter may be gone.
-        let _ = sender.send((name.as_str(), port).to_socket_addrs().map(Iterator::collect));
-    })?;
-    match receiver.recv(cx) {
-        Ok(result) => result,
-        Err(error) => Err(error.into()),
+    let call = spawn(move |cx| cx.blocking(|| (name.as_str(), port).to_socket_addrs().map(Iterator::collect)));
+    match call.join(cx) {
+        Ok(result) => result?,
+        Err(JoinError::Panicked(panic)) => resume_unwind(panic),
+        Err(_) => Err(Cancelled.into()),
     }
 }

@@ -2,12 +2,11 @@
 
 use crate::{
     cx::Cx,
-    net::io::{Io, Socket, done, transferred},
+    net::io::{Done, Io, Socket, done, transferred},
     reactor::source::Direction,
     wait::suspend::WaitReason,
 };
 use std::{
-    future::Future,
     io::{self, IoSlice, IoSliceMut, Read, Write},
     net::Shutdown,
     task::{Context, Poll},
@@ -44,8 +43,22 @@ fn reason<S: Sealed>(direction: Direction) -> WaitReason {
 }
 
 /// Returns the result of a transfer over a stream of this kind.
-fn count<S: Sealed>(count: usize, wanted: usize) -> super::io::Done<usize> {
+fn count<S: Sealed>(count: usize, wanted: usize) -> Done<usize> {
     if S::HAS_NO_BOUNDARIES { transferred(count, wanted) } else { done(count) }
+}
+
+fn read_once<S: Sealed>(system: &S::System, buffer: &mut [u8]) -> io::Result<Done<usize>> {
+    Ok(count::<S>(S::reader(system).read(buffer)?, buffer.len()))
+}
+
+fn write_once<S: Sealed>(system: &S::System, bytes: &[u8]) -> io::Result<Done<usize>> {
+    Ok(count::<S>(S::writer(system).write(bytes)?, bytes.len()))
+}
+
+/// Returns the result of a transfer of nothing, which does not wait until the stream is ready.
+fn nothing(cx: &Cx<'_>) -> io::Result<usize> {
+    cx.checkpoint()?;
+    Ok(0)
 }
 
 fn total(lens: impl Iterator<Item = usize>) -> usize {
@@ -55,33 +68,63 @@ fn total(lens: impl Iterator<Item = usize>) -> usize {
 #[inline]
 #[track_caller]
 pub(super) fn read<S: Sealed>(stream: &S, cx: &Cx<'_>, buffer: &mut [u8]) -> io::Result<usize> {
-    stream.io().perform(cx, Direction::Read, reason::<S>(Direction::Read), |system| {
-        Ok(count::<S>(S::reader(system).read(buffer)?, buffer.len()))
-    })
+    if buffer.is_empty() {
+        return nothing(cx);
+    }
+    stream.io().perform(cx, Direction::Read, reason::<S>(Direction::Read), |system| read_once::<S>(system, buffer))
 }
 
 #[track_caller]
 pub(super) fn read_vectored<S: Sealed>(stream: &S, cx: &Cx<'_>, buffers: &mut [IoSliceMut<'_>]) -> io::Result<usize> {
     let wanted = total(buffers.iter().map(|buffer| buffer.len()));
+    if wanted == 0 {
+        return nothing(cx);
+    }
     stream.io().perform(cx, Direction::Read, reason::<S>(Direction::Read), |system| {
         Ok(count::<S>(S::reader(system).read_vectored(buffers)?, wanted))
     })
 }
 
+#[track_caller]
+pub(super) fn read_exact<S: Sealed>(stream: &S, cx: &Cx<'_>, mut buffer: &mut [u8]) -> io::Result<()> {
+    while !buffer.is_empty() {
+        match read(stream, cx, buffer)? {
+            0 => return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the stream has ended")),
+            count => buffer = &mut buffer[count..],
+        }
+    }
+    Ok(())
+}
+
 #[inline]
 #[track_caller]
 pub(super) fn write<S: Sealed>(stream: &S, cx: &Cx<'_>, bytes: &[u8]) -> io::Result<usize> {
-    stream.io().perform(cx, Direction::Write, reason::<S>(Direction::Write), |system| {
-        Ok(count::<S>(S::writer(system).write(bytes)?, bytes.len()))
-    })
+    if bytes.is_empty() {
+        return nothing(cx);
+    }
+    stream.io().perform(cx, Direction::Write, reason::<S>(Direction::Write), |system| write_once::<S>(system, bytes))
 }
 
 #[track_caller]
 pub(super) fn write_vectored<S: Sealed>(stream: &S, cx: &Cx<'_>, buffers: &[IoSlice<'_>]) -> io::Result<usize> {
     let wanted = total(buffers.iter().map(|buffer| buffer.len()));
+    if wanted == 0 {
+        return nothing(cx);
+    }
     stream.io().perform(cx, Direction::Write, reason::<S>(Direction::Write), |system| {
         Ok(count::<S>(S::writer(system).write_vectored(buffers)?, wanted))
     })
+}
+
+#[track_caller]
+pub(super) fn write_all<S: Sealed>(stream: &S, cx: &Cx<'_>, mut bytes: &[u8]) -> io::Result<()> {
+    while !bytes.is_empty() {
+        match write(stream, cx, bytes)? {
+            0 => return Err(io::ErrorKind::WriteZero.into()),
+            count => bytes = &bytes[count..],
+        }
+    }
+    Ok(())
 }
 
 pub(super) fn try_read<S: Sealed>(stream: &S, buffer: &mut [u8]) -> io::Result<usize> {
@@ -97,19 +140,31 @@ pub(super) fn poll_read<S: Sealed>(
     context: &mut Context<'_>,
     buffer: &mut [u8],
 ) -> Poll<io::Result<usize>> {
-    stream.io().poll(context, Direction::Read, |system| Ok(count::<S>(S::reader(system).read(buffer)?, buffer.len())))
+    if buffer.is_empty() {
+        return Poll::Ready(Ok(0));
+    }
+    stream.io().poll(context, Direction::Read, |system| read_once::<S>(system, buffer))
 }
 
 pub(super) fn poll_write<S: Sealed>(stream: &S, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-    stream.io().poll(context, Direction::Write, |system| Ok(count::<S>(S::writer(system).write(bytes)?, bytes.len())))
+    if bytes.is_empty() {
+        return Poll::Ready(Ok(0));
+    }
+    stream.io().poll(context, Direction::Write, |system| write_once::<S>(system, bytes))
 }
 
-pub(super) fn read_async<S: Sealed>(stream: &S, buffer: &mut [u8]) -> impl Future<Output = io::Result<usize>> + Send {
-    stream.io().perform_async(Direction::Read, |system| Ok(count::<S>(S::reader(system).read(buffer)?, buffer.len())))
+pub(super) async fn read_async<S: Sealed>(stream: &S, buffer: &mut [u8]) -> io::Result<usize> {
+    if buffer.is_empty() {
+        return Ok(0);
+    }
+    stream.io().perform_async(Direction::Read, |system| read_once::<S>(system, buffer)).await
 }
 
-pub(super) fn write_async<S: Sealed>(stream: &S, bytes: &[u8]) -> impl Future<Output = io::Result<usize>> + Send {
-    stream.io().perform_async(Direction::Write, |system| Ok(count::<S>(S::writer(system).write(bytes)?, bytes.len())))
+pub(super) async fn write_async<S: Sealed>(stream: &S, bytes: &[u8]) -> io::Result<usize> {
+    if bytes.is_empty() {
+        return Ok(0);
+    }
+    stream.io().perform_async(Direction::Write, |system| write_once::<S>(system, bytes)).await
 }
 
 /// Defines what both kinds of streams can do, for a type with a field `io`.
@@ -177,7 +232,7 @@ macro_rules! stream {
             /// an error are in `buffer`.
             #[track_caller]
             pub fn read_exact(&self, cx: &$crate::Cx<'_>, buffer: &mut [u8]) -> ::std::io::Result<()> {
-                ::std::io::Read::read_exact(&mut self.with(cx), buffer)
+                $crate::net::stream::read_exact(self, cx, buffer)
             }
 
             /// Reads all bytes until the end of the stream, appends them to `bytes`, and returns their number.
@@ -227,7 +282,7 @@ macro_rules! stream {
             /// As for [`write`](Self::write). Some bytes may have been written before an error.
             #[track_caller]
             pub fn write_all(&self, cx: &$crate::Cx<'_>, bytes: &[u8]) -> ::std::io::Result<()> {
-                ::std::io::Write::write_all(&mut self.with(cx), bytes)
+                $crate::net::stream::write_all(self, cx, bytes)
             }
 
             /// Reads what there is now, without waiting.

@@ -65,6 +65,11 @@ impl<S: Stream> Read for With<'_, S> {
         stream::read(self.stream, self.cx, buffer)
     }
 
+    #[track_caller]
+    fn read_exact(&mut self, buffer: &mut [u8]) -> io::Result<()> {
+        stream::read_exact(self.stream, self.cx, buffer)
+    }
+
     fn read_vectored(&mut self, buffers: &mut [IoSliceMut<'_>]) -> io::Result<usize> {
         stream::read_vectored(self.stream, self.cx, buffers)
     }
@@ -75,6 +80,11 @@ impl<S: Stream> Write for With<'_, S> {
     #[track_caller]
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         stream::write(self.stream, self.cx, bytes)
+    }
+
+    #[track_caller]
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        stream::write_all(self.stream, self.cx, bytes)
     }
 
     fn write_vectored(&mut self, buffers: &[IoSlice<'_>]) -> io::Result<usize> {

@@ -7,6 +7,8 @@ mod common;
 mod cx;
 mod fiber;
 mod fork;
+#[cfg(feature = "net")]
+mod net;
 mod pool;
 mod proto;
 mod sync;
