@@ -25,6 +25,7 @@ mod parcel;
 mod parker;
 mod proto_ring;
 mod queue;
+mod readiness;
 mod root;
 mod run_queue;
 mod sleep;

@@ -8,7 +8,7 @@ use crate::{
     pool::{Pool, worker::Worker},
     reactor::{
         reactor::Reactor,
-        readiness::Readiness,
+        readiness::{Done, Readiness},
         source::{Direction, Source},
     },
     sys::poller::{AsSource, BorrowedSource, SHORT_MEANS_EMPTY},
@@ -26,13 +26,6 @@ use std::{
     },
     task::{Context, Poll, ready},
 };
-
-/// The result of a successful system call.
-pub(super) struct Done<R> {
-    pub(super) value: R,
-    /// Whether the call has transferred fewer bytes than it was asked for, of a stream that has no other boundaries.
-    pub(super) is_short: bool,
-}
 
 /// Returns a result that says nothing about the next call.
 pub(super) fn done<R>(value: R) -> Done<R> {
@@ -216,29 +209,9 @@ impl<R, S: Socket, F: FnMut(&S) -> io::Result<Done<R>>> Attempt for Operation<'_
 
     #[inline]
     fn attempt(&self) -> Option<io::Result<R>> {
-        let readiness = self.readiness();
-        loop {
-            let seen = readiness.see();
-            if seen.is_ready() {
-                match (self.call.borrow_mut())(&self.io.socket) {
-                    Ok(done) => {
-                        if done.is_short && seen.short_means_empty() {
-                            readiness.clear(seen);
-                        }
-                        return Some(Ok(done.value));
-                    }
-                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                        readiness.clear(seen);
-                    }
-                    Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                    Err(error) => return Some(Err(error)),
-                }
-            }
-            if !readiness.see().is_ready() {
-                // An event between the two lines sets the readiness, and then there is no wait.
-                return register(&self.io.source, self.io.socket.borrow(), self.direction).err().map(Err);
-            }
-        }
+        let result = self.readiness().attempt(|| (self.call.borrow_mut())(&self.io.socket));
+        // An event that comes before the wait begins sets the readiness, and then there is no wait.
+        result.or_else(|| register(&self.io.source, self.io.socket.borrow(), self.direction).err().map(Err))
     }
 
     #[inline]

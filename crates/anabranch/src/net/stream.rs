@@ -2,8 +2,8 @@
 
 use crate::{
     cx::Cx,
-    net::io::{Done, Io, Socket, done, transferred},
-    reactor::source::Direction,
+    net::io::{Io, Socket, done, transferred},
+    reactor::{readiness::Done, source::Direction},
     wait::suspend::WaitReason,
 };
 use std::{

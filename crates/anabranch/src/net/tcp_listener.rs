@@ -4,10 +4,10 @@ use crate::{
     cx::{Cx, attempt::Attempt},
     net::{
         addr::{ToSocketAddrs, first_of},
-        io::{Done, Io, Operation, Ready, conversions, done},
+        io::{Io, Operation, Ready, conversions, done},
         tcp_stream::TcpStream,
     },
-    reactor::source::Direction,
+    reactor::{readiness::Done, source::Direction},
     wait::{suspend::WaitReason, waitable::Waitable, waiter::Waiter},
 };
 use std::{

@@ -3,10 +3,10 @@
 use crate::{
     cx::{Cx, attempt::Attempt},
     net::{
-        io::{Done, Io, Operation, Ready, conversions, done},
+        io::{Io, Operation, Ready, conversions, done},
         unix_stream::UnixStream,
     },
-    reactor::source::Direction,
+    reactor::{readiness::Done, source::Direction},
     wait::{suspend::WaitReason, waitable::Waitable, waiter::Waiter},
 };
 use std::{

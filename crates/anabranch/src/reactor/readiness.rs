@@ -33,7 +33,7 @@ use crate::{
     },
 };
 use std::{
-    mem,
+    io, mem,
     task::{Context, Poll, Waker},
 };
 
@@ -53,6 +53,13 @@ struct Waiters {
     task: Option<Waker>,
 }
 
+/// The result of a successful call.
+pub(crate) struct Done<R> {
+    pub(crate) value: R,
+    /// Whether the call has transferred fewer bytes than it was asked for, of a stream that has no other boundaries.
+    pub(crate) is_short: bool,
+}
+
 /// The word that an operation saw before its attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Seen(u64);
@@ -63,7 +70,7 @@ impl Seen {
     }
 
     /// Returns whether a transfer of fewer bytes than asked for shows that the next one would block.
-    pub(crate) fn short_means_empty(self) -> bool {
+    fn short_means_empty(self) -> bool {
         self.0 & SPECIAL == 0
     }
 }
@@ -73,17 +80,41 @@ impl Readiness {
         Self { word: AtomicU64::new(READY), waiters: Mutex::new(Waiters { queue: Queue::new(), task: None }) }
     }
 
+    /// Performs `call` while the direction is ready. Returns `None` if it is not: then the caller waits.
+    #[inline]
+    pub(crate) fn attempt<R>(&self, mut call: impl FnMut() -> io::Result<Done<R>>) -> Option<io::Result<R>> {
+        loop {
+            let seen = self.see();
+            if !seen.is_ready() {
+                return None;
+            }
+            match call() {
+                Ok(done) => {
+                    if done.is_short && seen.short_means_empty() {
+                        self.clear(seen);
+                    }
+                    return Some(Ok(done.value));
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    self.clear(seen);
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Some(Err(error)),
+            }
+        }
+    }
+
     /// Returns the present state, before an attempt.
     #[inline]
     pub(crate) fn see(&self) -> Seen {
         Seen(self.word.load(Ordering::Acquire))
     }
 
-    /// Records that an attempt after `seen` would have blocked, or that the next one would. Returns `false` if an event
-    /// has come since: then it may succeed.
+    /// Records that an attempt after `seen` would have blocked, or that the next one would. Has no effect if an event
+    /// has come since.
     #[inline]
-    pub(crate) fn clear(&self, seen: Seen) -> bool {
-        self.word.compare_exchange(seen.0, seen.0 & !READY, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+    pub(crate) fn clear(&self, seen: Seen) {
+        let _ = self.word.compare_exchange(seen.0, seen.0 & !READY, Ordering::AcqRel, Ordering::Relaxed);
     }
 
     /// Records an event. Returns whether there may be waiters, whom the caller takes by [`take`](Self::take).
