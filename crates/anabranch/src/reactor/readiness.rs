@@ -33,7 +33,7 @@ use crate::{
     },
 };
 use std::{
-    io, mem,
+    io,
     task::{Context, Poll, Waker},
 };
 
@@ -179,7 +179,7 @@ impl Readiness {
         drop(waiters);
         let new = context.waker().clone();
         let mut waiters = lock(&self.waiters);
-        let old = if self.see().is_ready() { Some(new) } else { mem::replace(&mut waiters.task, Some(new)) };
+        let old = if self.see().is_ready() { Some(new) } else { waiters.task.replace(new) };
         let is_ready = self.see().is_ready();
         drop(waiters);
         drop(old);

@@ -131,6 +131,7 @@ impl Poller {
         i64::from(unsafe { libc::epoll_wait(self.epoll.as_raw_fd(), list, CAPACITY as i32, millis) })
     }
 
+    #[allow(clippy::useless_conversion, reason = "a long has 32 bits on some systems")]
     fn wait_nanos(&self, events: &mut Events, timeout: Duration) -> i64 {
         // As the system has it for this call, whatever the width of `time_t` in the C library.
         let timespec: [i64; 2] = [i64::try_from(timeout.as_secs()).unwrap_or(i64::MAX), timeout.subsec_nanos().into()];
