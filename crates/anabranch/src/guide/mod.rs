@@ -5,8 +5,9 @@
 //! 2. [`cancellation`]: scopes, races and time limits, and what a cancelled wait returns.
 //! 3. [`channels`]: which channel to choose, and `select!`.
 //! 4. [`protocols`]: conversations that the compiler checks.
-//! 5. [`hazards`]: what can block or break a program of fibers. Read this before you release a program.
-//! 6. [`tuning`]: threads, stacks, counters, and how to find a hang.
+//! 5. `net`, with the feature of that name: sockets, synchronous libraries, deadlines, an orderly end.
+//! 6. [`hazards`]: what can block or break a program of fibers. Read this before you release a program.
+//! 7. [`tuning`]: threads, stacks, counters, and how to find a hang.
 //!
 //! # Coming from elsewhere
 //! Each of these chapters begins with a table of corresponding names.
@@ -25,5 +26,7 @@ pub mod from_go;
 pub mod from_rayon;
 pub mod from_tokio;
 pub mod hazards;
+#[cfg(feature = "net")]
+pub mod net;
 pub mod protocols;
 pub mod tuning;

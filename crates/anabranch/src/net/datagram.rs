@@ -13,7 +13,7 @@ macro_rules! datagrams {
             #[track_caller]
             pub fn recv(&self, cx: &$crate::Cx<'_>, buffer: &mut [u8]) -> ::std::io::Result<usize> {
                 let reason = $crate::wait::suspend::WaitReason::new(&$recv);
-                self.io.perform(cx, $crate::reactor::source::Direction::Read, reason, |system| {
+                self.io.perform(cx, $crate::reactor::readiness::Direction::Read, reason, |system| {
                     Ok($crate::net::io::done(system.recv(buffer)?))
                 })
             }
@@ -26,7 +26,7 @@ macro_rules! datagrams {
             #[track_caller]
             pub fn send(&self, cx: &$crate::Cx<'_>, bytes: &[u8]) -> ::std::io::Result<usize> {
                 let reason = $crate::wait::suspend::WaitReason::new(&$send);
-                self.io.perform(cx, $crate::reactor::source::Direction::Write, reason, |system| {
+                self.io.perform(cx, $crate::reactor::readiness::Direction::Write, reason, |system| {
                     Ok($crate::net::io::done(system.send(bytes)?))
                 })
             }
@@ -37,7 +37,7 @@ macro_rules! datagrams {
             /// Returns the errors of the system.
             pub async fn recv_async(&self, buffer: &mut [u8]) -> ::std::io::Result<usize> {
                 self.io
-                    .perform_async($crate::reactor::source::Direction::Read, |system| {
+                    .perform_async($crate::reactor::readiness::Direction::Read, |system| {
                         Ok($crate::net::io::done(system.recv(buffer)?))
                     })
                     .await
@@ -49,7 +49,7 @@ macro_rules! datagrams {
             /// Returns the errors of the system.
             pub async fn send_async(&self, bytes: &[u8]) -> ::std::io::Result<usize> {
                 self.io
-                    .perform_async($crate::reactor::source::Direction::Write, |system| {
+                    .perform_async($crate::reactor::readiness::Direction::Write, |system| {
                         Ok($crate::net::io::done(system.send(bytes)?))
                     })
                     .await
@@ -60,7 +60,7 @@ macro_rules! datagrams {
             /// # Errors
             /// Returns the errors of the system, and `WouldBlock` if there is none.
             pub fn try_recv(&self, buffer: &mut [u8]) -> ::std::io::Result<usize> {
-                self.io.try_once($crate::reactor::source::Direction::Read, |system| system.recv(buffer))
+                self.io.try_once($crate::reactor::readiness::Direction::Read, |system| system.recv(buffer))
             }
 
             /// Sends a datagram if there is room for it now.
@@ -68,17 +68,17 @@ macro_rules! datagrams {
             /// # Errors
             /// Returns the errors of the system, and `WouldBlock` if there is no room.
             pub fn try_send(&self, bytes: &[u8]) -> ::std::io::Result<usize> {
-                self.io.try_once($crate::reactor::source::Direction::Write, |system| system.send(bytes))
+                self.io.try_once($crate::reactor::readiness::Direction::Write, |system| system.send(bytes))
             }
 
             /// Returns an operation for [`select!`](crate::select) that is over when there is probably a datagram.
             pub fn readable(&self) -> $crate::net::Ready<'_> {
-                self.io.ready($crate::reactor::source::Direction::Read)
+                self.io.ready($crate::reactor::readiness::Direction::Read)
             }
 
             /// Returns an operation for [`select!`](crate::select) that is over when there is probably room to send.
             pub fn writable(&self) -> $crate::net::Ready<'_> {
-                self.io.ready($crate::reactor::source::Direction::Write)
+                self.io.ready($crate::reactor::readiness::Direction::Write)
             }
         }
 

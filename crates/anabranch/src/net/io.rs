@@ -8,8 +8,8 @@ use crate::{
     pool::{Pool, worker::Worker},
     reactor::{
         reactor::Reactor,
-        readiness::{Done, Readiness},
-        source::{Direction, Source},
+        readiness::{Direction, Done, Readiness},
+        source::Source,
     },
     sys::poller::{AsSource, BorrowedSource, SHORT_MEANS_EMPTY},
     time::NEVER,
@@ -39,7 +39,7 @@ pub(super) fn transferred(count: usize, wanted: usize) -> Done<usize> {
 
 /// A non-blocking socket, and the source that it is registered as.
 pub(crate) struct Io<S: Socket> {
-    source: Arc<Source>,
+    source: Source,
     socket: ManuallyDrop<S>,
 }
 
@@ -147,7 +147,7 @@ impl<S: Socket> Io<S> {
 
 /// Makes sure that an event ends the wait that follows.
 #[inline(never)]
-fn register(source: &Arc<Source>, socket: BorrowedSource<'_>, direction: Direction) -> io::Result<()> {
+fn register(source: &Source, socket: BorrowedSource<'_>, direction: Direction) -> io::Result<()> {
     let me = Worker::current();
     let own = match me.registry() {
         Some(_) if me.is_own => Some(me.reactor.get_or_create(|| ())?),
@@ -263,7 +263,7 @@ unsafe impl<S: Socket, F> Waitable for Operation<'_, S, F> {
 /// ```
 #[must_use = "an operation does nothing until it is part of a selection"]
 pub struct Ready<'a> {
-    source: &'a Arc<Source>,
+    source: &'a Source,
     socket: BorrowedSource<'a>,
     direction: Direction,
     entry: Entry<()>,

@@ -3,7 +3,7 @@
 use crate::{
     cx::Cx,
     net::io::{Io, Socket, done, transferred},
-    reactor::{readiness::Done, source::Direction},
+    reactor::readiness::{Direction, Done},
     wait::suspend::WaitReason,
 };
 use std::{
@@ -326,13 +326,13 @@ macro_rules! stream {
             /// Returns an operation for [`select!`](crate::select) that is over when a read probably does not have to
             /// wait.
             pub fn readable(&self) -> $crate::net::Ready<'_> {
-                self.io.ready($crate::reactor::source::Direction::Read)
+                self.io.ready($crate::reactor::readiness::Direction::Read)
             }
 
             /// Returns an operation for [`select!`](crate::select) that is over when a write probably does not have to
             /// wait.
             pub fn writable(&self) -> $crate::net::Ready<'_> {
-                self.io.ready($crate::reactor::source::Direction::Write)
+                self.io.ready($crate::reactor::readiness::Direction::Write)
             }
 
             /// Returns a value that implements `Read` and `Write`, and waits with `cx`. See

@@ -7,7 +7,7 @@ use crate::{
         io::{Io, Operation, Ready, conversions, done},
         tcp_stream::TcpStream,
     },
-    reactor::{readiness::Done, source::Direction},
+    reactor::readiness::{Direction, Done},
     wait::{suspend::WaitReason, waitable::Waitable, waiter::Waiter},
 };
 use std::{

@@ -7,7 +7,7 @@ use crate::{
         io::{Io, done},
         stream::stream,
     },
-    reactor::source::Direction,
+    reactor::readiness::Direction,
     wait::suspend::WaitReason,
 };
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};

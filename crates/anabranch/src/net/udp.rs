@@ -7,7 +7,7 @@ use crate::{
         datagram::datagrams,
         io::{Io, done},
     },
-    reactor::source::Direction,
+    reactor::readiness::Direction,
     wait::suspend::WaitReason,
 };
 use std::{

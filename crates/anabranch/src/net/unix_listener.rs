@@ -6,7 +6,7 @@ use crate::{
         io::{Io, Operation, Ready, conversions, done},
         unix_stream::UnixStream,
     },
-    reactor::{readiness::Done, source::Direction},
+    reactor::readiness::{Direction, Done},
     wait::{suspend::WaitReason, waitable::Waitable, waiter::Waiter},
 };
 use std::{

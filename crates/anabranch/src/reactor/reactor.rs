@@ -12,10 +12,7 @@
 //! released, since a waker is foreign code.
 
 use crate::{
-    reactor::{
-        readiness::Readiness,
-        source::{Direction, Source},
-    },
+    reactor::readiness::{Direction, Directions, Readiness},
     sys::{
         clock::Instant,
         parker::Parker,
@@ -47,7 +44,7 @@ pub(crate) struct Reactor {
 
 #[derive(Default)]
 struct Sources {
-    list: Vec<Option<Arc<Source>>>,
+    list: Vec<Option<Arc<Directions>>>,
     free: Vec<usize>,
 }
 
@@ -73,7 +70,7 @@ impl Reactor {
     }
 
     /// Adds a source, and returns its key. Its present state comes as its first event.
-    pub(crate) fn add(&self, socket: BorrowedSource<'_>, source: Arc<Source>) -> io::Result<usize> {
+    pub(crate) fn add(&self, socket: BorrowedSource<'_>, source: Arc<Directions>) -> io::Result<usize> {
         let key = {
             let mut sources = lock(&self.sources);
             if self.is_closed() {

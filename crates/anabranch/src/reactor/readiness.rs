@@ -53,6 +53,33 @@ struct Waiters {
     task: Option<Waker>,
 }
 
+/// The two directions of a socket.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Direction {
+    Read,
+    Write,
+}
+
+/// The readiness of both directions of a socket.
+pub(crate) struct Directions {
+    pub(crate) read: Readiness,
+    pub(crate) write: Readiness,
+}
+
+impl Directions {
+    pub(crate) fn new() -> Self {
+        Self { read: Readiness::new(), write: Readiness::new() }
+    }
+
+    #[inline]
+    pub(crate) fn get(&self, direction: Direction) -> &Readiness {
+        match direction {
+            Direction::Read => &self.read,
+            Direction::Write => &self.write,
+        }
+    }
+}
+
 /// The result of a successful call.
 pub(crate) struct Done<R> {
     pub(crate) value: R,

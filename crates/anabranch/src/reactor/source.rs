@@ -10,28 +10,23 @@
 //! directions, which are innermost.
 
 use crate::{
-    reactor::{reactor::Reactor, readiness::Readiness},
+    reactor::{
+        reactor::Reactor,
+        readiness::{Direction, Directions, Readiness},
+    },
     sys::{
         poller::BorrowedSource,
         sync::{Arc, Mutex, lock},
     },
 };
-use std::io;
+use std::{io, ptr};
 
 /// After so many waits of one worker in a row the source moves there.
 const MOVE_AFTER: u32 = 8;
 
-/// The two directions of a socket.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Direction {
-    Read,
-    Write,
-}
-
 /// See the [module](self).
 pub(crate) struct Source {
-    pub(crate) read: Readiness,
-    pub(crate) write: Readiness,
+    directions: Arc<Directions>,
     home: Mutex<Option<Home>>,
 }
 
@@ -48,15 +43,13 @@ struct Home {
 unsafe impl Send for Home {}
 
 impl Source {
-    pub(crate) fn new() -> Arc<Self> {
-        Arc::new(Self { read: Readiness::new(), write: Readiness::new(), home: Mutex::new(None) })
+    pub(crate) fn new() -> Self {
+        Self { directions: Arc::new(Directions::new()), home: Mutex::new(None) }
     }
 
+    #[inline]
     pub(crate) fn direction(&self, direction: Direction) -> &Readiness {
-        match direction {
-            Direction::Read => &self.read,
-            Direction::Write => &self.write,
-        }
+        self.directions.get(direction)
     }
 
     /// Makes sure that an event sets the readiness of `direction` from now on. `here` is the reactor of the calling
@@ -65,7 +58,7 @@ impl Source {
     /// # Errors
     /// Returns the errors of `choose`, and those of the system: there may be no room for another registration.
     pub(crate) fn register(
-        self: &Arc<Self>,
+        &self,
         socket: BorrowedSource<'_>,
         direction: Direction,
         here: *const Reactor,
@@ -83,9 +76,9 @@ impl Source {
         if let Some(home) = place.take() {
             home.reactor.remove(socket, home.key);
         }
-        let key = reactor.add(socket, Arc::clone(self))?;
+        let key = reactor.add(socket, Arc::clone(&self.directions))?;
         let arm = reactor.arm(socket, key, direction);
-        *place = Some(Home { reactor, key, strange: 0, stranger: std::ptr::null() });
+        *place = Some(Home { reactor, key, strange: 0, stranger: ptr::null() });
         arm
     }
 
@@ -105,11 +98,11 @@ impl Source {
 impl Home {
     /// Counts the waits at other workers than the reactor's own.
     fn should_move(&mut self, here: *const Reactor) -> bool {
-        if here.is_null() || std::ptr::eq(here, &raw const *self.reactor) {
+        if here.is_null() || ptr::eq(here, &raw const *self.reactor) {
             self.strange = 0;
             return false;
         }
-        self.strange = if std::ptr::eq(here, self.stranger) { self.strange + 1 } else { 1 };
+        self.strange = if ptr::eq(here, self.stranger) { self.strange + 1 } else { 1 };
         self.stranger = here;
         self.strange >= MOVE_AFTER
     }

@@ -19,10 +19,9 @@ use std::{
 };
 
 /// The examples that need no feature.
-const PLAIN: [&str; 12] = [
+const PLAIN: [&str; 11] = [
     "conversations",
     "disk_usage",
-    "echo",
     "happy_eyeballs",
     "hash_tree",
     "k_nucleotide",
@@ -36,7 +35,8 @@ const PLAIN: [&str; 12] = [
 
 /// Returns the names of the examples that the features of this build allow.
 fn all() -> impl Iterator<Item = &'static str> {
-    PLAIN.into_iter().chain(cfg!(feature = "serde").then_some("bank"))
+    let sockets = if cfg!(feature = "net") { &["echo", "http"][..] } else { &[] };
+    PLAIN.into_iter().chain(cfg!(feature = "serde").then_some("bank")).chain(sockets.iter().copied())
 }
 
 /// For the time limits of programs that end by themselves: the watchdog's is shorter.
@@ -65,7 +65,7 @@ fn readme_lists_all_examples() {
         .collect();
     there.sort();
     assert!(all().all(|name| there.iter().any(|other| other == name)));
-    assert_eq!(there.len(), 13, "what there is with all features: {there:?}");
+    assert_eq!(there.len(), 14, "what there is with all features: {there:?}");
     let readme = fs::read_to_string(folder.join("README.md")).unwrap();
     for name in &there {
         assert!(is_listed(&readme, name), "{name} is not in the README of the examples");

@@ -87,3 +87,48 @@ fn wait_without_descriptors_for_reactor_fails_and_succeeds_later() {
     });
     anabranch::run(|cx| fiber.join(cx)).unwrap();
 }
+
+#[cfg(feature = "signal")]
+#[test]
+fn ctrl_c_and_termination_end_their_waits() {
+    use crate::common::fibers::until_waiting;
+    use anabranch::{net::is_cancelled, signal};
+    use std::time::Duration;
+    if !in_process_of_its_own("net::processes::ctrl_c_and_termination_end_their_waits") {
+        return;
+    }
+    let pool = anabranch::Pool::builder().threads(2).build().unwrap();
+    let raise = |signal| {
+        // SAFETY: it sends a signal to this process, which handles it.
+        assert_eq!(unsafe { libc::kill(libc::getpid(), signal) }, 0);
+    };
+    for (wait, number) in
+        [(signal::ctrl_c as fn(&anabranch::Cx<'_>) -> _, libc::SIGINT), (signal::terminate, libc::SIGTERM)]
+    {
+        let waiting = [pool.spawn(wait), pool.spawn(wait)];
+        until_waiting(&pool, 2);
+        raise(number);
+        for fiber in waiting {
+            pool.run(|cx| fiber.join(cx)).unwrap().unwrap();
+        }
+    }
+    pool.run(|cx| {
+        let late = cx.timeout(Duration::from_millis(1), |cx| {
+            let error = signal::ctrl_c(cx).unwrap_err();
+            assert!(is_cancelled(&error));
+            Err::<(), _>(error)
+        });
+        late.unwrap_err();
+        // A stream keeps what comes while nobody waits, each number once.
+        let signals = signal::Signals::new([libc::SIGUSR1, libc::SIGUSR2]).unwrap();
+        for number in [libc::SIGUSR1, libc::SIGUSR2, libc::SIGUSR2] {
+            raise(number);
+        }
+        let mut got = [signals.recv(cx).unwrap(), signals.recv(cx).unwrap()];
+        got.sort_unstable();
+        assert_eq!(got, [libc::SIGUSR1, libc::SIGUSR2]);
+        assert_eq!(signals.try_recv(), None);
+        let late = cx.timeout(Duration::from_millis(1), |cx| signals.recv(cx));
+        assert_eq!(late.unwrap_err().kind(), std::io::ErrorKind::TimedOut);
+    });
+}
