@@ -327,9 +327,9 @@ impl ForkStack {
         }
     }
 
-    /// Withdraws the demand on a worker entry that a guest is about to take.
-    pub(crate) fn forget_demand(&self) {
-        self.signals.is_requested.store(false, Ordering::Relaxed);
+    /// Replaces the demand on a worker entry that a guest is about to take.
+    pub(crate) fn set_demand(&self, is_requested: bool) {
+        self.signals.is_requested.store(is_requested, Ordering::Relaxed);
     }
 
     /// Publishes the oldest frames for an owner that does not serve the demand, and returns their number. Publishes at

@@ -82,8 +82,8 @@
 //! ```
 //!
 //! # Sockets, and both runtimes in one program
-//! With the feature `net` fibers have sockets of their own, whose streams also implement `AsyncRead` and `AsyncWrite` of
-//! `futures-io`. [`Cx::block_on`](crate::Cx::block_on) waits for a future of any runtime, and suspends the fiber
+//! With the feature `net` fibers have sockets of their own, whose streams also implement `AsyncRead` and `AsyncWrite`
+//! of `futures-io`. [`Cx::block_on`](crate::Cx::block_on) waits for a future of any runtime, and suspends the fiber
 //! meanwhile. In the other direction, a tokio task awaits a result of the pool:
 //! ```
 //! use anabranch::{channel::oneshot, prelude::*};

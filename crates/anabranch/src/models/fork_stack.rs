@@ -317,7 +317,7 @@ fn models_raid_is_not_skipped_for_next_guest() {
         // At the same address.
         fork = Fork::new();
         worker.roots.fetch_add(1, Ordering::Relaxed);
-        worker.stack.forget_demand();
+        worker.stack.set_demand(false);
         let is_requested = worker.stack.is_requested();
         worker.fork(&fork);
         if is_requested {

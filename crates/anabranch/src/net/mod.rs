@@ -1,7 +1,7 @@
 //! Sockets: TCP, UDP, and those of Unix.
 //!
-//! A method that may wait takes a [`Cx`] and returns an [`io::Result`]. On a fiber it suspends the fiber, and the thread
-//! runs other fibers. Each method first attempts the system call, and waits only if that would block.
+//! A method that may wait takes a [`Cx`] and returns an [`io::Result`]. On a fiber it suspends the fiber, and the
+//! thread runs other fibers. Each method first attempts the system call, and waits only if that would block.
 //!
 //! ```
 //! use anabranch::net::{TcpListener, TcpStream};

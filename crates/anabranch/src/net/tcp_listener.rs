@@ -18,9 +18,9 @@ use std::{
 /// A socket that listens for TCP connections.
 ///
 /// # Errors of `accept`
-/// `accept` returns an error if the process or the system has no descriptors left (`EMFILE`, `ENFILE`) or no memory. The
-/// connection stays in the queue of the system, so the next `accept` fails at once, too. A server should not end for
-/// such an error, nor repeat `accept` without a pause: it should wait a little, and limit its connections by a
+/// `accept` returns an error if the process or the system has no descriptors left (`EMFILE`, `ENFILE`) or no memory.
+/// The connection stays in the queue of the system, so the next `accept` fails at once, too. A server should not end
+/// for such an error, nor repeat `accept` without a pause: it should wait a little, and limit its connections by a
 /// [`Semaphore`](crate::sync::Semaphore). A connection that the client has reset before it was accepted is skipped.
 ///
 /// ```

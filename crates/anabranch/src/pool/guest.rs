@@ -121,8 +121,7 @@ impl<'a> Guest<'a> {
         worker.note_thread();
         worker.roots.add(1);
         registry.call_heartbeat();
-        registry.wake_heartbeat();
-        worker.stack.forget_demand();
+        worker.stack.set_demand(registry.wake_heartbeat());
         // SAFETY: the worker entry was vacant, and this thread holds it now. The registry, which the caller keeps
         // alive, owns the worker entry, and `drop` puts the thread back on its outer worker entry.
         let outer = unsafe { Worker::occupy(worker) };

@@ -108,7 +108,7 @@ impl Heartbeat {
         }
         if !is_busy {
             // All new work wakes the heartbeat worker from here on, except for resumed fibers.
-            self.set_interval(if has_new_roots { INTERVAL } else { DOZE }, LONGEST_INTERVAL);
+            self.set_interval(registry, if has_new_roots { INTERVAL } else { DOZE }, LONGEST_INTERVAL);
             return if self.active.elapsed() >= QUIET { Finding::Quiet } else { Finding::Nothing };
         }
         self.detector.check(registry.workers());
@@ -121,7 +121,7 @@ impl Heartbeat {
                 self.calm = 0;
             }
             if !registry.has_free_slot() {
-                self.set_interval(FULL_INTERVAL, LONGEST_FULL_INTERVAL);
+                self.set_interval(registry, FULL_INTERVAL, LONGEST_FULL_INTERVAL);
                 // Without a slot a wake-up does not help.
                 self.dozes = false;
                 return if self.starving.check(registry.workers()) { Finding::Starved } else { Finding::Nothing };
@@ -136,7 +136,7 @@ impl Heartbeat {
         if sees_work {
             self.calm = 0;
         }
-        self.set_interval(if has_core { INTERVAL } else { BUSY_INTERVAL }, LONGEST_INTERVAL);
+        self.set_interval(registry, if has_core { INTERVAL } else { BUSY_INTERVAL }, LONGEST_INTERVAL);
         if is_waiting || has_core && sees_work { Finding::Work } else { Finding::Nothing }
     }
 
@@ -151,11 +151,11 @@ impl Heartbeat {
     }
 
     /// Sets the interval after a look: twice the last one if the look has shown nothing new.
-    fn set_interval(&mut self, first: Duration, longest: Duration) {
+    fn set_interval(&mut self, registry: &Registry, first: Duration, longest: Duration) {
         let longest = if self.polls { longest.min(LONGEST_POLL_INTERVAL) } else { longest };
         self.interval = first.saturating_mul(1 << self.calm.min(16)).min(longest);
         self.calm = self.calm.saturating_add(1);
-        self.dozes = self.interval >= DOZE;
+        self.dozes = self.interval >= DOZE || registry.expects_forks();
     }
 }
 

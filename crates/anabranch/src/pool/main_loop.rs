@@ -26,6 +26,9 @@ const SEARCHES_PER_CLOCK_READ: usize = 8;
 /// woken on the same core.
 const ROUNDS_BETWEEN_YIELDS: u32 = 4;
 
+/// A search at least this long ends with a raid, which costs some microseconds.
+const WORTH_RAID: Duration = Duration::from_micros(20);
+
 impl Registry {
     /// Runs a thread of the pool until the pool closes. A spare begins as the heartbeat worker, the others like a
     /// worker that has just run out of work.
@@ -35,7 +38,7 @@ impl Registry {
         me.end_lease();
         let mut found = None;
         if is_spare {
-            found = self.rest(me, Idle::Heartbeat);
+            found = self.rest(me, Idle::Heartbeat, &mut StealBackoff::new());
         } else {
             me.status.activate();
         }
@@ -46,7 +49,12 @@ impl Registry {
             if found.is_none() && self.ends() {
                 break;
             }
-            if let Some(work) = found.take().or_else(|| self.search(me, &mut backoff, &mut now)) {
+            let work = found.take().or_else(|| {
+                let work = self.search(me, &mut backoff, &mut now);
+                self.note_searcher(false);
+                work
+            });
+            if let Some(work) = work {
                 // A thread that was not the heartbeat worker leaves no heartbeat worker behind if it blocks.
                 if !self.sleep.has_heartbeat() {
                     self.ensure_heartbeat();
@@ -57,6 +65,7 @@ impl Registry {
                     now = Instant::now();
                 }
                 me.counters.enter_at(Phase::Working, now);
+                let is_fork = !matches!(work, Work::Fibers(_));
                 match work {
                     Work::Fibers(job) => me.run_fibers(job),
                     work => me.run(work),
@@ -64,11 +73,14 @@ impl Registry {
                 me.end_lease();
                 now = Instant::now();
                 backoff.note(me.counters.enter_at(Phase::Searching, now));
+                if is_fork && let Some(expects) = backoff.expects_forks() {
+                    self.expect_forks(expects);
+                }
                 // The pool may have lent the slot while the work ran.
                 me.status.activate();
             } else {
                 me.status.vacate();
-                found = self.rest(me, self.sleep.retire(me.index));
+                found = self.rest(me, self.sleep.retire(me.index), &mut backoff);
                 now = Instant::now();
             }
         }
@@ -86,11 +98,12 @@ impl Registry {
     /// Between two looks at the clock it only reads the shelves and queues, which disturbs no other thread. A request
     /// makes its victims publish, so it is made with backoff.
     fn search(&self, me: &Worker, backoff: &mut StealBackoff, now: &mut Instant) -> Option<Work> {
-        let (mut start, mut has_searched, mut rounds) = (*now, false, 0u32);
-        // If no other thread works, one look is enough, because no thread can publish anything.
-        let is_alone = self.count_active(2) < 2;
-        let searches = if is_alone { 1 } else { SEARCHES_PER_CLOCK_READ };
-        let search_time = if is_alone { Duration::ZERO } else { backoff.search_time(me) };
+        let (mut start, mut has_searched, mut has_raided, mut rounds) = (*now, false, false, 0u32);
+        // If no other thread works, no thread can publish anything. One look is enough, unless the next parallel part
+        // is likely to follow soon.
+        let ends_at_once = self.count_active(2) < 2 && !self.expects_forks();
+        let searches = if ends_at_once { 1 } else { SEARCHES_PER_CLOCK_READ };
+        let search_time = if ends_at_once { Duration::ZERO } else { backoff.search_time(me) };
         loop {
             // Most broadcasts are short, and a thread that waits for one makes sure that there is a heartbeat worker.
             while !me.inbox.is_empty() {
@@ -122,9 +135,14 @@ impl Registry {
             // If the machine has fewer cores than the pool has threads, a search keeps other threads from working.
             let is_in_the_way = self.is_crowded() || has_searched && self.count_active(self.cores + 1) > self.cores;
             // A search looks at least once, however short it is.
-            if is_in_the_way || has_searched && (is_alone || *now - start > search_time) {
-                backoff.note_search(false);
-                return None;
+            if is_in_the_way || has_searched && (ends_at_once || *now - start > search_time) {
+                // A thread in a long piece that does not fork serves no request.
+                let raids = !is_in_the_way && !has_raided && search_time >= WORTH_RAID;
+                if !(raids && self.raid_all()) {
+                    self.note_failure(backoff);
+                    return None;
+                }
+                has_raided = true;
             }
             let may_request = backoff.may_request(*now);
             let policy = if may_request { StealPolicy::Aged(self.micros_at(*now)) } else { StealPolicy::Nothing };
@@ -146,14 +164,22 @@ impl Registry {
                 thread::yield_now();
             }
             if may_request {
+                self.note_searcher(true);
                 self.request_all();
             }
         }
     }
 
+    /// Records a search that has found nothing, or a wake-up that has not yet.
+    fn note_failure(&self, backoff: &mut StealBackoff) {
+        if !backoff.note_search(false) {
+            self.expect_forks(false);
+        }
+    }
+
     /// Waits without a slot until there is work or the pool closes. Returns a fiber to begin, with or without a slot,
     /// if one has waited for too long.
-    fn rest(&self, me: &Worker, mut idle: Idle) -> Option<Work> {
+    fn rest(&self, me: &Worker, mut idle: Idle, backoff: &mut StealBackoff) -> Option<Work> {
         let mut found = None;
         let mut heartbeat = Heartbeat::new(self);
         me.counters.enter(Phase::Parked);
@@ -198,7 +224,7 @@ impl Registry {
                     }
                     Finding::Quiet | Finding::Nothing | Finding::Starved => {
                         me.counters.parks.add(1);
-                        self.park_for_interval(me, &mut heartbeat);
+                        self.park_for_interval(me, &mut heartbeat, backoff);
                     }
                 },
             }
@@ -220,7 +246,7 @@ impl Registry {
     }
 
     /// Parks the heartbeat worker until its next check.
-    fn park_for_interval(&self, me: &Worker, heartbeat: &mut Heartbeat) {
+    fn park_for_interval(&self, me: &Worker, heartbeat: &mut Heartbeat, backoff: &mut StealBackoff) {
         if heartbeat.is_time_to_tidy_up() {
             self.trim_entries();
         }
@@ -236,6 +262,7 @@ impl Registry {
         }
         if self.sleep.was_woken_early() {
             heartbeat.note_news();
+            self.note_failure(backoff);
         }
     }
 

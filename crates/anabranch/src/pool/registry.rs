@@ -16,11 +16,12 @@ use crate::{
     sys::{
         asymmetric_fence::Fence,
         clock::Instant,
-        sync::{AtomicUsize, Mutex, Ordering, lock},
+        sync::{AtomicBool, AtomicUsize, Mutex, Ordering, lock},
         thread,
     },
     time::{Clock, Subscription},
 };
+use crossbeam_utils::CachePadded;
 use std::{
     io,
     sync::{Arc, Weak},
@@ -63,6 +64,10 @@ pub(crate) struct Registry {
     next_worker: AtomicUsize,
     /// The worker entry of the last heartbeat worker: a hint.
     heartbeat: AtomicUsize,
+    /// Whether a thread searches that would request work of a root that begins now: a hint.
+    has_searcher: CachePadded<AtomicBool>,
+    /// Whether threads have lately taken forks that were worth it, so that more may follow soon: a hint.
+    expects_forks: CachePadded<AtomicBool>,
 }
 
 impl Registry {
@@ -108,6 +113,8 @@ impl Registry {
                 detached: AtomicUsize::new(0),
                 next_worker: AtomicUsize::new(0),
                 heartbeat: AtomicUsize::new(0),
+                has_searcher: CachePadded::new(AtomicBool::new(false)),
+                expects_forks: CachePadded::new(AtomicBool::new(false)),
             }
         })
     }
@@ -267,6 +274,32 @@ impl Registry {
         self.count_active(self.threads()) < self.threads()
     }
 
+    /// Returns whether a thread searches that would request work of a root that begins now.
+    #[inline]
+    pub(super) fn has_searcher(&self) -> bool {
+        self.has_searcher.load(Ordering::Relaxed)
+    }
+
+    /// Records whether a thread searches. The store is skipped where it changes nothing, so that the cache line stays
+    /// shared.
+    pub(super) fn note_searcher(&self, searches: bool) {
+        if self.has_searcher() != searches {
+            self.has_searcher.store(searches, Ordering::Relaxed);
+        }
+    }
+
+    /// Returns whether forks that are worth taking may follow soon.
+    pub(super) fn expects_forks(&self) -> bool {
+        self.expects_forks.load(Ordering::Relaxed)
+    }
+
+    /// Records whether forks that are worth taking may follow soon.
+    pub(super) fn expect_forks(&self, expects: bool) {
+        if self.expects_forks() != expects {
+            self.expects_forks.store(expects, Ordering::Relaxed);
+        }
+    }
+
     /// Returns whether more threads work than there are slots, so that one between two pieces of work should give up
     /// its slot.
     pub(crate) fn is_crowded(&self) -> bool {
@@ -285,12 +318,11 @@ impl Registry {
         self.wake(self.sleep.call_if_vacant());
     }
 
-    /// Wakes a heartbeat worker that dozes, when a root has begun.
+    /// Wakes a heartbeat worker that dozes, when a root begins. Returns whether a thread is about to request work of
+    /// it.
     #[inline]
-    pub(crate) fn wake_heartbeat(&self) {
-        if self.sleep.has_dozing() {
-            self.wake_heartbeat_slow();
-        }
+    pub(crate) fn wake_heartbeat(&self) -> bool {
+        self.has_searcher() || self.sleep.has_dozing() && self.wake_heartbeat_slow()
     }
 
     /// Wakes a heartbeat worker that dozes, when there is work that another thread may take and a slot to do it in.
@@ -302,10 +334,12 @@ impl Registry {
     }
 
     #[cold]
-    fn wake_heartbeat_slow(&self) {
-        if let Some(heartbeat) = self.sleep.end_doze() {
+    fn wake_heartbeat_slow(&self) -> bool {
+        let heartbeat = self.sleep.end_doze();
+        if let Some(heartbeat) = heartbeat {
             self.worker(heartbeat).parker.unpark();
         }
+        heartbeat.is_some()
     }
 
     #[cold]

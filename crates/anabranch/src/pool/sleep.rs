@@ -20,9 +20,10 @@
 //! A worker that begins a piece of work always makes sure that there is a heartbeat worker, if need be a spare thread:
 //! if all working threads block in foreign calls, another thread has to lend their slots.
 //!
-//! A heartbeat worker that sees nothing new sleeps longer each time. While its intervals are long it *dozes*: it leaves
-//! its number in `dozing`, and a thread that begins a root or publishes work reads that and wakes it. This is a hint
-//! without a fence. A reader that misses it costs one long interval, which is bounded.
+//! A heartbeat worker that sees nothing new sleeps longer each time. While its intervals are long, or while forks that
+//! are worth taking may follow soon, it *dozes*: it leaves its number in `dozing`, and a thread that begins a root or
+//! publishes work reads that and wakes it. Such a root publishes its first fork, since a thread is about to take it.
+//! This is a hint without a fence. A reader that misses it costs one interval, which is bounded.
 //!
 //! A thread that waits for others may make sure that there is a heartbeat worker, and then park without a timeout. It
 //! [registers](Sleep::begin_long_wait) that, and is woken if the role falls vacant while no worker sleeps. It checks

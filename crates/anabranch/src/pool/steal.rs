@@ -124,11 +124,11 @@ impl Registry {
     /// Requests work of the workers that were busy since its last look, and raids those that do not serve the request
     /// because they are in a long piece that does not fork.
     ///
-    /// A root that has begun since the last look is left alone: most roots are over before a thread can be of help. So
-    /// work that takes less than one interval is never disturbed.
+    /// A root that has begun since the last look is left alone, unless the forks of the last ones were worth it: most
+    /// roots are over before a thread can be of help. So work that takes less than one interval is not disturbed.
     pub(crate) fn sees_work(&self) -> bool {
-        let mut has_requested = false;
-        for worker in self.workers().filter(|worker| worker.is_worth_requesting()) {
+        let (mut has_requested, expects_forks) = (false, self.expects_forks());
+        for worker in self.workers().filter(|worker| worker.is_worth_requesting(expects_forks)) {
             worker.stack.request_work();
             has_requested = true;
         }
@@ -143,7 +143,7 @@ impl Registry {
     }
 
     /// Publishes for all workers that have not served a request: as many forks as there are threads to take one.
-    fn raid_all(&self) -> bool {
+    pub(super) fn raid_all(&self) -> bool {
         let mut has_published = false;
         // A waiting worker has published all its forks: see `Worker::park`.
         let silent =

@@ -41,8 +41,17 @@ impl StealBackoff {
         if me.time_to_next_fiber().is_some_and(|time| time < self.search) { NAP } else { self.search }
     }
 
-    pub(super) fn note_search(&mut self, has_found: bool) {
+    /// Returns whether more pieces are likely to follow soon: yes if the last one was worth the theft, no after several
+    /// that were not, and `None` between.
+    pub(super) fn expects_forks(&self) -> Option<bool> {
+        let (_, most) = REQUEST_DELAYS;
+        (self.delay.is_zero() || self.delay == most).then_some(self.delay.is_zero())
+    }
+
+    /// Records whether a search has found work. Returns `false` after many that have not.
+    pub(super) fn note_search(&mut self, has_found: bool) -> bool {
         self.search = if has_found { (self.search * 2).min(SEARCH) } else { (self.search / 2).max(NAP) };
+        self.search > NAP
     }
 
     pub(super) fn note(&mut self, took: Duration) {

@@ -396,14 +396,15 @@ impl Worker {
         self.stack.end(&record);
     }
 
-    /// Returns whether a thread works here, and has since the heartbeat worker last called this.
-    pub(crate) fn is_worth_requesting(&self) -> bool {
+    /// Returns whether a thread works here, and has since the heartbeat worker last called this, unless the root
+    /// `may_be_new`.
+    pub(crate) fn is_worth_requesting(&self, may_be_new: bool) -> bool {
         let roots = self.roots.get();
         let is_old = roots == self.known_roots.get();
         if !is_old {
             self.known_roots.set(roots);
         }
-        is_old && self.status.is_occupied()
+        (is_old || may_be_new) && self.status.is_occupied()
     }
 
     /// Returns whether there is something to take.

@@ -158,8 +158,8 @@ impl Readiness {
         }
     }
 
-    /// Ends the waits of waiters until `wakes` is full, and returns the task to be woken. If `wakes` is full, the caller
-    /// wakes these and calls this again.
+    /// Ends the waits of waiters until `wakes` is full, and returns the task to be woken. If `wakes` is full, the
+    /// caller wakes these and calls this again.
     pub(crate) fn take(&self, wakes: &mut Wakes) -> Option<Waker> {
         let mut waiters = lock(&self.waiters);
         while !wakes.is_full() && !waiters.queue.is_empty() {

@@ -78,8 +78,8 @@ fn shutdown_ends_waits_of_other_fibers() {
     });
 }
 
-/// The program breaks a rule: it closes the connection behind a socket, by putting a file in its place. The wait ends by
-/// its deadline, and later calls return the error of the system.
+/// The program breaks a rule: it closes the connection behind a socket, by putting a file in its place. The wait ends
+/// by its deadline, and later calls return the error of the system.
 #[cfg(unix)]
 #[test]
 fn descriptor_closed_under_wait_ends_at_deadline() {
