@@ -1,7 +1,7 @@
 //! A TCP echo server and its client, one fiber per connection, ten thousand connections at once.
 //!
 //! ```text
-//! cargo run --release --features net --example echo                      # the server in a process of its own, then the client
+//! cargo run --release --features net --example echo      # the server in a process of its own, then the client
 //! cargo run --release --features net --example echo -- server --port 7007
 //! cargo run --release --features net --example echo -- client 127.0.0.1:7007 --connections 500
 //! ```
