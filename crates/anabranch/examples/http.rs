@@ -10,6 +10,7 @@
 //! slowly is answered with 408 and closed. When the standard input of `--serve` ends, the server stops accepting, gives
 //! the open connections a second to end, and then cancels them. Only the loopback interface is used.
 
+#[allow(dead_code, reason = "the client is in the process of the server")]
 #[path = "processes/mod.rs"]
 mod processes;
 
@@ -93,7 +94,7 @@ fn demonstrate(options: &Options, listener: &TcpListener) -> Result<(), Failure>
                     talk(cx, address, number, options.requests)
                 });
                 stop.set();
-                server.join(cx)??;
+                server.join(cx).map_err(|error| error.to_string())??;
                 talked?;
                 Ok::<_, Failure>(())
             })

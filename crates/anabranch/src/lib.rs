@@ -145,7 +145,10 @@ mod pool;
 pub mod prelude;
 #[cfg_attr(loom, allow(dead_code, reason = "the models run a part of it"))]
 pub mod proto;
-#[cfg_attr(any(loom, not(feature = "net")), allow(dead_code, reason = "there are no sockets to use it"))]
+#[cfg_attr(
+    any(loom, shuttle, not(feature = "net"), not(any(unix, windows))),
+    allow(dead_code, reason = "there are no sockets to use it")
+)]
 mod reactor;
 #[cfg(all(feature = "signal", unix, not(any(loom, shuttle))))]
 pub mod signal;

@@ -366,14 +366,14 @@ macro_rules! conversions {
         #[cfg(unix)]
         impl ::std::os::fd::AsFd for $socket {
             fn as_fd(&self) -> ::std::os::fd::BorrowedFd<'_> {
-                self.io.get().as_fd()
+                ::std::os::fd::AsFd::as_fd(self.io.get())
             }
         }
 
         #[cfg(unix)]
         impl ::std::os::fd::AsRawFd for $socket {
             fn as_raw_fd(&self) -> ::std::os::fd::RawFd {
-                self.io.get().as_raw_fd()
+                ::std::os::fd::AsRawFd::as_raw_fd(self.io.get())
             }
         }
 
@@ -381,14 +381,14 @@ macro_rules! conversions {
         #[cfg(windows)]
         impl ::std::os::windows::io::AsSocket for $socket {
             fn as_socket(&self) -> ::std::os::windows::io::BorrowedSocket<'_> {
-                self.io.get().as_socket()
+                ::std::os::windows::io::AsSocket::as_socket(self.io.get())
             }
         }
 
         #[cfg(windows)]
         impl ::std::os::windows::io::AsRawSocket for $socket {
             fn as_raw_socket(&self) -> ::std::os::windows::io::RawSocket {
-                self.io.get().as_raw_socket()
+                ::std::os::windows::io::AsRawSocket::as_raw_socket(self.io.get())
             }
         }
 

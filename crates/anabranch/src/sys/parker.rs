@@ -120,7 +120,7 @@ impl Parker {
 
     /// Takes the token, or else calls `wait`, which waits in `poller` until that is notified. `wait` may return early,
     /// for an event or after a timeout. Returns whether it took a token. Only the owner calls this.
-    #[cfg_attr(not(any(feature = "net", loom)), allow(dead_code, reason = "only sockets need a poller"))]
+    #[allow(dead_code, reason = "only sockets need a poller")]
     pub(crate) fn park_in(&self, poller: &Arc<Poller>, wait: impl FnOnce()) -> bool {
         if self.take() {
             return true;
