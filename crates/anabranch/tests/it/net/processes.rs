@@ -99,8 +99,8 @@ fn ctrl_c_and_termination_end_their_waits() {
     }
     let pool = anabranch::Pool::builder().threads(2).build().unwrap();
     let raise = |signal| {
-        // SAFETY: it sends a signal to this process, which handles it.
-        assert_eq!(unsafe { libc::kill(libc::getpid(), signal) }, 0);
+        // SAFETY: it sends a signal to this thread, which handles it before the call returns.
+        assert_eq!(unsafe { libc::raise(signal) }, 0);
     };
     for (wait, number) in
         [(signal::ctrl_c as fn(&anabranch::Cx<'_>) -> _, libc::SIGINT), (signal::terminate, libc::SIGTERM)]
