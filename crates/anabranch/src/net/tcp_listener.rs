@@ -39,7 +39,7 @@ use std::{
 /// # anabranch::run(|cx| {
 /// #     let listener = TcpListener::bind(cx, "127.0.0.1:0").unwrap();
 /// #     let late = cx.timeout(Duration::from_millis(1), |cx| serve(cx, &listener));
-/// #     late.unwrap_err();
+/// #     late.unwrap();
 /// # });
 /// ```
 pub struct TcpListener {
