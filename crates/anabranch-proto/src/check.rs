@@ -3,6 +3,7 @@
 use crate::{
     analysis::Graph,
     model::{Capacity, Field, Link, Message, Protocol, Side, State},
+    names::check_names,
     parse::{Written, WrittenState, whole},
     text::{camel, nearest, written},
 };
@@ -13,10 +14,10 @@ use syn::{Attribute, Error, GenericParam, Generics, LitInt, Result};
 
 /// The errors found so far.
 #[derive(Default)]
-struct Errors(Option<Error>);
+pub(crate) struct Errors(Option<Error>);
 
 impl Errors {
-    fn add(&mut self, span: Span, text: String) {
+    pub(crate) fn add(&mut self, span: Span, text: String) {
         let error = Error::new(span, text);
         match &mut self.0 {
             Some(errors) => errors.combine(error),
@@ -46,10 +47,18 @@ pub(crate) fn check(written: Written) -> Result<Protocol> {
         check_types(state, &written.states, &mut errors);
     }
     check_use_of_parameters(&written.states, &generics, &mut errors);
+    check_names(&written.states, &mut errors);
 
     let mut attrs = written.attrs;
     let allows_all = take_allow_endless(&mut attrs);
     let wire = take_wire(&mut attrs, &generics, &mut errors);
+    for attr in attrs.iter().filter(|attr| attr.path().is_ident("buffer") || attr.path().is_ident("unbounded")) {
+        let text = format!(
+            "`{}` applies to a state; write it before the state in which the messages are sent",
+            written_attr(attr)
+        );
+        errors.add(attr.path().span(), text);
+    }
     let mut allowed = Vec::new();
     let mut states = Vec::new();
     for mut state in written.states {
@@ -133,6 +142,11 @@ impl<T: ToTokens> Spanning for T {
     fn span(&self) -> Span {
         self.to_token_stream().into_iter().next().map_or_else(whole, |token| token.span())
     }
+}
+
+/// Returns an attribute as text.
+fn written_attr(attr: &Attribute) -> String {
+    format!("#[{}]", written(&attr.meta))
 }
 
 /// Returns the names of parameters, without their bounds.

@@ -16,6 +16,7 @@ mod check;
 mod codegen;
 mod diagram;
 mod model;
+mod names;
 mod parse;
 mod text;
 
@@ -47,10 +48,20 @@ pub fn name(input: TokenStream) -> Option<String> {
 }
 
 /// Returns the expansion of a protocol: its module, or its errors.
+///
+/// The generated code refers to the runtime as `::anabranch`. If the text begins with `$crate`, as the macro of that
+/// crate passes it on, it refers to that crate, under whatever name the caller depends on it.
 pub fn expand(input: TokenStream) -> TokenStream {
-    match read(input) {
-        Ok(protocol) => protocol.to_module(),
-        Err(error) => error.into_compile_error(),
+    let mut tokens = input.clone().into_iter();
+    let runtime = match tokens.next() {
+        Some(TokenTree::Ident(name)) if name == "$crate" => Some(name),
+        _ => None,
+    };
+    let text = if runtime.is_some() { tokens.collect() } else { input };
+    match (read(text), runtime) {
+        (Ok(protocol), Some(runtime)) => text::with_runtime(protocol.to_module(), &runtime),
+        (Ok(protocol), None) => protocol.to_module(),
+        (Err(error), _) => error.into_compile_error(),
     }
 }
 

@@ -63,6 +63,20 @@ pub(crate) fn name(input: ParseStream<'_>) -> Result<Ident> {
     Ok(name)
 }
 
+/// Parses the name of a state or of a message.
+fn identifier(input: ParseStream<'_>, what: &str) -> Result<Ident> {
+    input.parse::<Ident>().map_err(|error| match input.fork().call(Ident::parse_any) {
+        Ok(word) if matches!(word.to_string().as_str(), "self" | "Self" | "super" | "crate" | "_") => {
+            syn::Error::new(word.span(), format!("`{word}` is a word of Rust; give {what} another name"))
+        }
+        Ok(word) => syn::Error::new(
+            word.span(),
+            format!("`{word}` is a word of Rust; write `r#{word}`, or give {what} another name"),
+        ),
+        Err(_) => error,
+    })
+}
+
 impl Parse for Written {
     fn parse(input: ParseStream<'_>) -> Result<Self> {
         let attrs = input.call(Attribute::parse_outer)?;
@@ -90,7 +104,11 @@ impl Parse for Written {
 impl Parse for WrittenState {
     fn parse(input: ParseStream<'_>) -> Result<Self> {
         let attrs = input.call(Attribute::parse_outer)?;
-        let name: Ident = input.parse()?;
+        let name = identifier(input, "the state")?;
+        if input.peek(Token![<]) {
+            let text = format!("the parameters of a state follow its direction: write `{name}: send<..> {{ .. }}`");
+            return Err(input.error(text));
+        }
         input.parse::<Token![:]>().map_err(|error| {
             let help = format!(
                 "expected `:` after the state `{name}`: write `{name}: send {{ .. }}` or `{name}: recv {{ .. }}`"
@@ -120,7 +138,11 @@ impl Parse for WrittenState {
 impl Parse for WrittenMessage {
     fn parse(input: ParseStream<'_>) -> Result<Self> {
         let attrs = input.call(Attribute::parse_outer)?;
-        let name: Ident = input.parse()?;
+        let name = identifier(input, "the message")?;
+        if input.peek(syn::token::Brace) {
+            let text = format!("the values of a message are in parentheses: write `{name}(name: Type, ..)`");
+            return Err(input.error(text));
+        }
         let mut fields = Vec::new();
         if input.peek(syn::token::Paren) {
             let inside;

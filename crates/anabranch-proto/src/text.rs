@@ -1,6 +1,6 @@
 //! Names, the text of tokens, and a hash.
 
-use proc_macro2::{Ident, Spacing, TokenStream, TokenTree};
+use proc_macro2::{Group, Ident, Spacing, TokenStream, TokenTree};
 use quote::format_ident;
 use syn::ext::IdentExt;
 
@@ -40,6 +40,58 @@ fn distance(one: &str, two: &str) -> usize {
         }
     }
     row[two.len()]
+}
+
+/// Replaces `::anabranch` by the name of the runtime.
+pub(crate) fn with_runtime(tokens: TokenStream, runtime: &Ident) -> TokenStream {
+    let mut replaced: Vec<TokenTree> = Vec::new();
+    for token in tokens {
+        match token {
+            TokenTree::Ident(name) if name == "anabranch" && ends_with_colons(&replaced) => {
+                replaced.truncate(replaced.len() - 2);
+                // The colons after a name are part of a path in that crate.
+                replaced.push(runtime.clone().into());
+            }
+            TokenTree::Group(group) => {
+                let mut inner = Group::new(group.delimiter(), with_runtime(group.stream(), runtime));
+                inner.set_span(group.span());
+                replaced.push(inner.into());
+            }
+            other => replaced.push(other),
+        }
+    }
+    replaced.into_iter().collect()
+}
+
+/// Returns whether the tokens end with `::` that begins a path.
+fn ends_with_colons(tokens: &[TokenTree]) -> bool {
+    let is_colon = |token: &TokenTree| matches!(token, TokenTree::Punct(punct) if punct.as_char() == ':');
+    let [before @ .., first, second] = tokens else { return false };
+    let continues = matches!(before.last(), Some(TokenTree::Ident(name)) if !is_keyword(name));
+    is_colon(first) && is_colon(second) && !continues
+}
+
+/// Returns whether a path may begin after this word.
+fn is_keyword(name: &Ident) -> bool {
+    matches!(
+        name.to_string().as_str(),
+        "impl"
+            | "for"
+            | "as"
+            | "dyn"
+            | "use"
+            | "mut"
+            | "return"
+            | "in"
+            | "where"
+            | "match"
+            | "if"
+            | "await"
+            | "let"
+            | "ref"
+            | "move"
+            | "break"
+    )
 }
 
 /// Returns tokens as text, with the usual spaces.

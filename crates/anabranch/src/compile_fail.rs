@@ -221,27 +221,27 @@
 //! use anabranch::channel::{__select::{arm, choose, choose_async}, unbounded};
 //! let (_sender, receiver) = unbounded::<u8>();
 //! let (mut one, mut other) = (arm(receiver.receiving()), arm(receiver.receiving()));
-//! assert!(anabranch::run(|cx| choose(cx, [&mut one, &mut other], false, true)).is_ok());
-//! drop(choose_async((((), one), other), false, true));
+//! assert!(anabranch::run(|cx| choose(cx, [&mut one, &mut other], false, true, false)).is_ok());
+//! drop(choose_async((((), one), other), false, true, false));
 //! ```
 //! ```compile_fail,E0499
 //! use anabranch::channel::{__select::{arm, choose}, unbounded};
 //! let (_sender, receiver) = unbounded::<u8>();
 //! let mut one = arm(receiver.receiving());
-//! assert!(anabranch::run(|cx| choose(cx, [&mut one, &mut one], false, true)).is_ok());
+//! assert!(anabranch::run(|cx| choose(cx, [&mut one, &mut one], false, true, false)).is_ok());
 //! ```
 //! ```compile_fail,E0382
 //! use anabranch::channel::{__select::{arm, choose_async}, unbounded};
 //! let (_sender, receiver) = unbounded::<u8>();
 //! let one = arm(receiver.receiving());
-//! drop(choose_async((((), one), one), false, true));
+//! drop(choose_async((((), one), one), false, true, false));
 //! ```
 //! Nor is one lent twice, since nothing is an arm but what `arm` has made:
 //! ```compile_fail,E0277
 //! use anabranch::channel::{__select::{arm, choose_async}, unbounded};
 //! let (_sender, receiver) = unbounded::<u8>();
 //! let one = arm(receiver.receiving());
-//! drop(choose_async((((), &one), &one), false, true));
+//! drop(choose_async((((), &one), &one), false, true, false));
 //! ```
 //!
 //! # A conversation keeps its order

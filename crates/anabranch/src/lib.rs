@@ -49,12 +49,15 @@
 //! | wait, on this thread | [`run`] |
 //! | run two functions that may wait | [`Cx::join`], [`Cx::try_join`] |
 //! | run one function for many items, a few at a time | [`Cx::map_concurrent`] |
+//! | take results as they arrive | [`Cx::map_unordered`], [`JoinSet`] |
 //! | spawn fibers that borrow | [`Cx::scope`] |
 //! | spawn fibers that may fail | [`Cx::try_scope`] |
+//! | start fibers again that panic | [`Cx::supervise`] |
 //! | spawn a fiber that outlives the call | [`spawn`] |
 //! | take the first of several results | [`Cx::race`], [`Cx::race_ok`] |
 //! | limit the time | [`Cx::timeout`], [`Cx::with_deadline`] |
 //! | cancel | [`JoinHandle::cancel`], [`Cx::cancellable`] |
+//! | use `?` with all errors of waits | [`Error`] |
 //! | send values | [`channel`] |
 //! | wait for the first of several operations | [`select!`], [`channel::Select`], [`channel::ReceiverSet`] |
 //! | share a value | [`sync::Mutex`], [`sync::RwLock`], [`sync::Monitor`] |
@@ -66,7 +69,7 @@
 //! | wait for Ctrl-C | `signal`, with the feature `signal` |
 //! | choose the number of threads | `ANABRANCH_NUM_THREADS`, [`Pool::builder`] |
 //! | test what depends on time | [`time::ManualClock`] |
-//! | find out why a program hangs | [`fibers`], [`guide::tuning`] |
+//! | find out why a program hangs or is slow | [`fibers`], [`stats`], [`guide::tuning`] |
 //!
 //! # Modules
 //! | | |
@@ -119,6 +122,8 @@ pub mod channel;
 mod compile_fail;
 #[cfg_attr(loom, allow(dead_code, unused_imports, reason = "the models run a part of it"))]
 mod cx;
+#[cfg(not(loom))]
+mod error;
 #[cfg_attr(loom, allow(dead_code, unused_imports, reason = "the models run a part of it"))]
 #[cfg_attr(
     not(any(unix, windows)),
@@ -165,22 +170,24 @@ mod wait;
 pub use crate::{
     channel::service::{Service, spawn_service},
     cx::{
-        FallibleRacers, FiberInfo, FiberScope, FiberState, JoinError, JoinHandle, Racers, ScopedHandle, SleepAsync,
-        Spawner, TryScope, TrySpawner, fibers, sleep_async, spawn, spawn_async,
+        Arrivals, FallibleRacers, FiberInfo, FiberScope, FiberState, JoinError, JoinHandle, JoinSet, Joining, Racers,
+        Restart, ScopedHandle, SleepAsync, Spawner, Supervision, Supervisor, TryScope, TrySpawner, fibers, sleep_async,
+        spawn, spawn_async, spawn_named,
     },
 };
 #[cfg(not(loom))]
 pub use crate::{
     cx::{CancelHandle, Cx, FiberLocal, Interval, run},
+    error::{Error, ErrorKind},
     fork::{
         execute::execute,
         join::{FnContext, join, join_context},
         scope::{Scope, scope},
     },
     pool::{
-        BuildError, Builder, Hazard, HazardKind, Pool, PoolId, Stats, ThreadBuilder, WorkerStats, broadcast,
-        current_num_threads, current_pool_id, current_thread_index, has_pending, in_pool, run_pending,
-        run_pending_local, spawn_broadcast,
+        BuildError, Builder, FiberHooks, Hazard, HazardKind, HookedFiber, Pool, PoolId, Stats, ThreadBuilder,
+        WorkerStats, broadcast, current_num_threads, current_pool_id, current_thread_index, has_pending, in_pool,
+        run_pending, run_pending_local, spawn_broadcast, stats,
     },
     wait::{Cancelled, TimedOut, WaitError},
 };
@@ -288,7 +295,15 @@ pub use crate::{
 /// # Delegation
 /// A message can carry an endpoint of another protocol. Its receiver then continues that other conversation.
 #[cfg(all(not(loom), feature = "macros"))]
-pub use anabranch_macros::proto;
+#[macro_export]
+macro_rules! proto {
+    // `$crate` is this crate, under whatever name the caller depends on it.
+    ($($text:tt)*) => { $crate::__proto! { $crate $($text)* } };
+}
+
+#[cfg(all(not(loom), feature = "macros"))]
+#[doc(hidden)]
+pub use anabranch_macros::proto as __proto;
 
 #[cfg(shuttle)]
 #[doc(hidden)]

@@ -1,8 +1,8 @@
 //! Generates the types of one side: an endpoint for each state, and an enum for each state in which it receives.
 
-use super::{Params, conditions, docs, params, trusted, variant};
+use super::{Params, argument_name, conditions, docs, params, received_name, trusted, variant};
 use crate::{
-    model::{Message, Protocol, Side, State},
+    model::{Field, Message, Protocol, Side, State},
     text::{camel, from_within},
 };
 use proc_macro2::{Ident, Span, TokenStream};
@@ -12,21 +12,11 @@ use syn::ext::IdentExt;
 /// The number of modules around these types.
 const DEPTH: usize = 2;
 
-/// Returns the name of the enum that a receive in the state returns.
-fn received_name(state: &State) -> Ident {
-    format_ident!("{}Message", state.name)
-}
-
 /// Returns the parameters of a message, and their types.
 fn arguments(message: &Message) -> (Vec<Ident>, Vec<TokenStream>) {
-    let names = message.fields.iter().enumerate().map(|(index, field)| match &field.name {
-        Some(name) => name.clone(),
-        None if message.fields.len() == 1 => format_ident!("value"),
-        None => format_ident!(
-            "{}",
-            ["first", "second", "third"].get(index).map_or(format!("arg_{index}"), |name| (*name).to_owned())
-        ),
-    });
+    let count = message.fields.len();
+    let name = |(index, field): (usize, &Field)| argument_name(field.name.as_ref(), index, count);
+    let names = message.fields.iter().enumerate().map(name);
     let kinds = message.fields.iter().map(|field| from_within(field.kind.to_token_stream(), DEPTH));
     (names.collect(), kinds.collect())
 }
@@ -266,7 +256,7 @@ impl Protocol {
     /// Returns the methods of an endpoint that receives, and the enum of its messages.
     fn receiving(&self, state: &State, side: Side) -> TokenStream {
         let Params { declared, bounds, used } = params(&self.generics, DEPTH);
-        let (name, received) = (&state.name, received_name(state));
+        let (name, received) = (&state.name, received_name(&state.name));
         let full = self.full_name(state, side);
         let full_recv = format!("{full}::recv");
         let enum_docs = format!(" What the {} can receive in the state `{name}`, with the next endpoint.", side.name());

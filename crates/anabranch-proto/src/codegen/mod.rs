@@ -64,8 +64,30 @@ fn without_bounds(generics: &Generics) -> Generics {
 
 /// Returns the variant of a message in `AnyMessage`.
 fn variant(state: &State, message: &Message) -> Ident {
+    variant_name(&state.name, &message.name)
+}
+
+/// Returns the variant in `AnyMessage` of a message with this name in the state with that name.
+pub(crate) fn variant_name(state: &Ident, message: &Ident) -> Ident {
     use syn::ext::IdentExt;
-    format_ident!("{}_{}", state.name, message.name.unraw(), span = message.name.span())
+    format_ident!("{}_{}", state, message.unraw(), span = message.span())
+}
+
+/// Returns the name of the enum that a receive in the state returns.
+pub(crate) fn received_name(state: &Ident) -> Ident {
+    format_ident!("{state}Message")
+}
+
+/// Returns the name of the value with this index among `count` values of a message.
+pub(crate) fn argument_name(given: Option<&Ident>, index: usize, count: usize) -> Ident {
+    match given {
+        Some(name) => name.clone(),
+        None if count == 1 => format_ident!("value"),
+        None => format_ident!(
+            "{}",
+            ["first", "second", "third"].get(index).map_or(format!("arg_{index}"), |name| (*name).to_owned())
+        ),
+    }
 }
 
 /// Returns the `#[cfg]` attributes.

@@ -32,4 +32,9 @@ impl EndCount {
     pub(super) fn is_zero(&self) -> bool {
         self.0.load(Ordering::Acquire) == 0
     }
+
+    /// Returns the number of ends, which may be outdated by the time the caller sees it.
+    pub(super) fn get(&self) -> usize {
+        self.0.load(Ordering::Relaxed)
+    }
 }

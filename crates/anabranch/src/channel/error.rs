@@ -89,6 +89,15 @@ pub enum ReserveTimeoutError {
     TimedOut,
 }
 
+/// The error of a reservation without waiting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum TryReserveError {
+    /// The channel is full now. There may be room later.
+    Full,
+    /// The channel is closed.
+    Closed,
+}
+
 /// The error of a send of several values. Those that were not sent are still with the caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SendAllError {
@@ -112,6 +121,15 @@ pub enum CallError {
 pub(crate) enum PushError {
     Full,
     Closed,
+}
+
+impl From<PushError> for TryReserveError {
+    fn from(error: PushError) -> Self {
+        match error {
+            PushError::Full => Self::Full,
+            PushError::Closed => Self::Closed,
+        }
+    }
 }
 
 impl<T> ClosedError<T> {
@@ -167,6 +185,16 @@ impl<T> TrySendError<T> {
     }
 }
 
+/// Returns the error of a receive that does not time out.
+pub(super) fn closed(_: RecvTimeoutError) -> Closed {
+    Closed
+}
+
+/// Returns the error of a send that does not time out.
+pub(super) fn refused<T>(error: SendTimeoutError<T>) -> ClosedError<T> {
+    ClosedError(error.into_inner())
+}
+
 /// Implements `From` from each of these errors to the variant of the same name.
 macro_rules! from_units {
     ($($unit:ident => $($error:ident),*;)*) => {$($(
@@ -179,7 +207,7 @@ macro_rules! from_units {
 }
 
 from_units! {
-    Closed => RecvError, RecvTimeoutError, TryRecvError, ReserveError, ReserveTimeoutError, SendAllError;
+    Closed => RecvError, RecvTimeoutError, TryRecvError, ReserveError, ReserveTimeoutError, TryReserveError, SendAllError;
     Cancelled => RecvError, RecvTimeoutError, ReserveError, ReserveTimeoutError, SendAllError;
     TimedOut => ReserveTimeoutError;
 }
@@ -312,6 +340,7 @@ texts! {
     TryRecvError { Self::Empty => EMPTY, Self::Closed => CLOSED, }
     ReserveError { Self::Closed => CLOSED, Self::Cancelled => CANCELLED, }
     ReserveTimeoutError { Self::Closed => CLOSED, Self::Cancelled => CANCELLED, Self::TimedOut => TIMED_OUT, }
+    TryReserveError { Self::Full => FULL, Self::Closed => CLOSED, }
     SendAllError { Self::Closed => CLOSED, Self::Cancelled => CANCELLED, }
     CallError { Self::Closed => "the request was not answered", Self::Cancelled => CANCELLED, }
     ClosedError<T> { Self(_) => CLOSED, }

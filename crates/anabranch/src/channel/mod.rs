@@ -20,11 +20,42 @@
 //! - `recv_async()` returns a future for async code, which may be dropped at any time;
 //! - `try_recv()` does not wait;
 //! - `receiving()` returns an operation for a selection.
+//! - `recv_blocking()`, and with a deadline or timeout, blocks a thread that has no `Cx`: see
+//!   [plain threads](#plain-threads).
+//!
+//! [`after`], [`tick`] and [`never`] are operations of time for selections, and [`awaiting`] makes one of a future.
 //!
 //! `try_send` into a rendezvous reaches a thread or fiber that waits in a receive, and no future: see [`rendezvous`].
 //!
 //! A future is ready at once if there is nothing to wait for. One in 128 is not: it lets the other tasks of its thread
 //! run first.
+//!
+//! # Plain threads
+//! A program that has only threads of the system uses these channels like those of `std::sync::mpsc` or crossbeam. The
+//! operations whose names contain `blocking` need no [`Cx`](crate::Cx), and start no pool. A receiver is an iterator
+//! too: `for value in receiver`. Deadlines are times of the system's clock.
+//!
+//! ```
+//! use anabranch::channel;
+//! use std::thread;
+//!
+//! let (sender, receiver) = channel::bounded(16);
+//! let workers: Vec<_> = (0..4)
+//!     .map(|n| {
+//!         let sender = sender.clone();
+//!         thread::spawn(move || sender.send_blocking(n * n).unwrap())
+//!     })
+//!     .collect();
+//! drop(sender);
+//! assert_eq!(receiver.into_iter().sum::<u32>(), 14);
+//! # workers.into_iter().for_each(|worker| worker.join().unwrap());
+//! ```
+//!
+//! Code that has a `Cx` uses that instead, so that its wait can be cancelled. On a thread of a pool a `blocking`
+//! operation blocks as in [`run`](crate::run): another thread takes its slot in the pool, and deadlines are times of
+//! the pool's clock. On a fiber it blocks the thread of the fiber, and with it the other fibers that have begun there.
+//! A fiber that waits in this way for another fiber of its thread waits for ever. The pool reports the first such wait
+//! of a fiber, see [`Builder::on_hazard`](crate::Builder::on_hazard).
 //!
 //! # Which channel has which operations
 //! | | [`bounded`], [`unbounded`], [`rendezvous`] | [`spsc`] | [`oneshot`] | [`watch`] | [`broadcast`] |
@@ -34,13 +65,16 @@
 //! | `send_all` | - | yes | - | - | - |
 //! | `recv`, in all shapes | yes | yes | yes | yes | yes |
 //! | `recv_many`, `drain` | yes | yes | one value | one value | yes |
-//! | `iter(cx)` | yes | yes | one value | yes | yes |
+//! | `iter(cx)`, `iter_blocking` | yes | yes | one value | yes | yes |
+//! | `IntoIterator` | yes | yes | one value | - | - |
 //! | `len`, `is_empty` | yes | receiver | `is_empty` | `has_changed` | receiver |
 //! | `capacity`, `is_full` | yes | yes | - | - | `capacity`; it is never full |
 //! | `close` | both ends | both ends | receiver; the sender is dropped | sender | sender |
 //! | `is_closed` | both ends | both ends | both ends | both ends | both ends |
 //! | `same_channel` | yes | there is one of each | there is one of each | yes | yes |
 //! | `is_to` | yes | yes | yes | yes | yes |
+//! | `sender_count`, `receiver_count` | yes | one of each | one of each | yes | yes |
+//! | `closed`, in all shapes | yes | - | - | - | - |
 //! | weak senders | yes | there is one sender | there is one sender | yes | yes |
 //! | member of a [`ReceiverSet`] | yes | yes | yes | yes | yes |
 //!
@@ -62,6 +96,8 @@
 // `word <- {packet <- oneshot, stream <- spsc}`, `end_count <- {buffer <- state <- shared <- mpmc, versioned}`,
 // `versioned <- {watch, broadcast}`, `dropping` below `buffer`, `stream`, `broadcast` and `set`.
 // `events` and `{source, desk} <- member <- hall <- {set, select}`.
+mod blocking;
+mod blocking_iter;
 pub mod broadcast;
 #[cfg(not(loom))]
 mod call;
@@ -77,6 +113,10 @@ mod select;
 pub(crate) mod service;
 pub(crate) mod set;
 pub mod spsc;
+#[cfg(all(feature = "futures", not(loom)))]
+mod streams;
+#[cfg(not(loom))]
+mod timers;
 mod versioned;
 pub mod watch;
 
@@ -84,13 +124,22 @@ pub(crate) use self::error::PushError;
 #[doc(hidden)]
 pub use self::select::__select;
 pub use self::{
+    blocking_iter::BlockingIter,
     error::{
         CallError, Closed, ClosedError, RecvError, RecvTimeoutError, ReserveError, ReserveTimeoutError, SendAllError,
-        SendError, SendTimeoutError, TryRecvError, TrySendError,
+        SendError, SendTimeoutError, TryRecvError, TryReserveError, TrySendError,
     },
     events::{Sleeping, Triggered},
-    mpmc::{Permit, Receiver, Receiving, Reserving, Sender, Sending, WeakSender, bounded, rendezvous, unbounded},
+    mpmc::{
+        Closing, OwnedPermit, Permit, Receiver, Receiving, Reserving, Sender, Sending, WeakSender, bounded, rendezvous,
+        unbounded,
+    },
     select::{Operation, Select},
     set::{Received, ReceiverSet, SetReceiving},
+};
+#[cfg(not(loom))]
+pub use self::{
+    select::{Awaiting, awaiting},
+    timers::{After, Never, Ticking, after, never, tick},
 };
 pub use crate::channel::set::{member::Member, receive::Receive};

@@ -49,10 +49,26 @@ impl<S> Versioned<S> {
     /// Changes the content. `change` runs under the lock, as in [`look`](Self::look). Returns the value if there is
     /// nothing to publish to.
     pub(crate) fn publish<V, R>(&self, value: V, change: impl FnOnce(&mut S, V) -> R) -> Result<R, V> {
+        let published = self.publish_if(|_| true, value, change)?;
+        Ok(published.expect("there is no condition"))
+    }
+
+    /// Like [`publish`](Self::publish), but does nothing and returns `None` if the content does not satisfy the
+    /// condition, which runs under the lock, too.
+    pub(crate) fn publish_if<V, R>(
+        &self,
+        condition: impl FnOnce(&S) -> bool,
+        value: V,
+        change: impl FnOnce(&mut S, V) -> R,
+    ) -> Result<Option<R>, V> {
         let (result, version) = {
             let mut state = self.state.lock();
             if self.is_in_vain(&state) {
                 return Err(value);
+            }
+            if !condition(&state.content) {
+                drop(state);
+                return Ok(None);
             }
             state.version += 1;
             (change(&mut state.content, value), state.version)
@@ -60,7 +76,7 @@ impl<S> Versioned<S> {
         while let Some(wake) = self.next_behind(version) {
             wake.wake();
         }
-        Ok(result)
+        Ok(Some(result))
     }
 
     fn is_in_vain(&self, state: &State<S>) -> bool {
@@ -121,6 +137,14 @@ impl<S> Versioned<S> {
     pub(crate) fn look_alone<R>(&self, look: impl FnOnce(&mut State<S>) -> R) -> Option<R> {
         let mut state = self.state.lock();
         (!self.has_receivers()).then(|| look(&mut state))
+    }
+
+    pub(crate) fn sender_count(&self) -> usize {
+        self.senders.get()
+    }
+
+    pub(crate) fn receiver_count(&self) -> usize {
+        self.receivers.get()
     }
 
     pub(crate) fn has_receivers(&self) -> bool {

@@ -35,7 +35,8 @@ impl Cx<'_> {
     ///
     /// Some futures, such as tokio's, must be made and polled inside their runtime. Do not hold the guard of
     /// `handle.enter()` across this call: while the fiber waits, other fibers of the thread would run inside the
-    /// runtime too. Wrap the future in one that enters the runtime at each poll.
+    /// runtime too. Wrap the future in one that enters the runtime at each poll: the guide [shows
+    /// how](crate::guide::with_tokio).
     ///
     /// # Errors
     /// Returns [`Cancelled`] if the scope was cancelled. The future is dropped.

@@ -103,8 +103,8 @@ impl Cx<'_> {
     /// call runs in place, and another thread takes the slot of this one. If the system refuses the first thread, the
     /// call of a fiber runs in place too, and blocks the thread of the fiber.
     ///
-    /// The closure may borrow. What it forks and spawns goes to the pool of its caller. It cannot use the `cx`. Costs
-    /// no allocation, two lock operations and two switches of threads, some ten microseconds in all.
+    /// The closure may borrow. What it forks and spawns goes to the pool of its caller. It cannot use the `cx`. A call
+    /// costs no allocation, but two lock operations and two switches between threads.
     ///
     /// # Cancellation
     /// A call that has begun cannot be interrupted. So its fiber waits for its end and gets the result, even if the

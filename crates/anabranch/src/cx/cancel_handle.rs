@@ -2,13 +2,13 @@
 
 use crate::{
     cx::Cx,
-    sys::sync::{AtomicBool, Mutex, Ordering, lock},
+    sys::sync::{Mutex, lock},
     wait::cancel::CancelScope,
 };
-use std::{fmt, sync::Arc};
+use std::{fmt, ptr, sync::Arc};
 
-/// Cancels a scope, from any thread. Made by [`Cx::cancellable`] and
-/// [`JoinHandle::cancel_handle`](crate::JoinHandle::cancel_handle).
+/// Cancels a scope, from any thread. Made by [`Cx::cancellable`],
+/// [`JoinHandle::cancel_handle`](crate::JoinHandle::cancel_handle) and [`JoinSet::spawn`](crate::JoinSet::spawn).
 ///
 /// It may outlive the scope; it then does nothing.
 #[derive(Clone)]
@@ -27,6 +27,10 @@ pub(super) trait Cancel: Send + Sync {
 impl CancelHandle {
     pub(super) fn new(target: impl Cancel + 'static) -> Self {
         Self(Arc::new(target))
+    }
+
+    pub(super) fn of(target: Arc<Target>) -> Self {
+        Self(target)
     }
 
     /// Cancels the scope: all current and future waits in it return [`Cancelled`](crate::Cancelled). Does not wait for
@@ -48,32 +52,59 @@ impl fmt::Debug for CancelHandle {
     }
 }
 
-/// A pointer to a scope, for as long as the scope lives.
-struct Target {
-    scope: Mutex<*const CancelScope>,
-    /// Whether the scope was cancelled when it ended; guarded by the lock.
-    was_cancelled: AtomicBool,
+/// A scope that may begin later, and that handles cancel for as long as it lives.
+pub(super) struct Target(Mutex<Aim>);
+
+struct Aim {
+    /// Null before the scope begins, and after its end.
+    scope: *const CancelScope,
+    /// Whether the scope was cancelled before it began, or had been when it ended.
+    is_cancelled: bool,
+    has_ended: bool,
 }
 
 // SAFETY: a scope may be shared, and `Forget` clears the pointer, under the lock, before the scope ends.
-unsafe impl Send for Target {}
-// SAFETY: a scope may be shared, and `Forget` clears the pointer, under the lock, before the scope ends.
-unsafe impl Sync for Target {}
+unsafe impl Send for Aim {}
 
-impl Cancel for Arc<Target> {
+impl Target {
+    /// Creates a target for a scope that begins later.
+    pub(super) fn new() -> Arc<Self> {
+        Arc::new(Self(Mutex::new(Aim { scope: ptr::null(), is_cancelled: false, has_ended: false })))
+    }
+
+    /// Runs `body` in a new scope below that of the `Cx`, which is the target until `body` returns or unwinds. Called
+    /// once.
+    pub(super) fn run<R>(&self, cx: &Cx<'_>, body: impl FnOnce(&Cx<'_>) -> R) -> R {
+        // SAFETY: the scope and the waiter of the `Cx` outlive the call, and the new scope does not move.
+        let scope = unsafe { CancelScope::below(cx.scope, cx.waiter_address(), false) };
+        {
+            let mut aim = lock(&self.0);
+            aim.scope = &raw const scope;
+            if aim.is_cancelled {
+                scope.cancel();
+            }
+        }
+        let _forget = Forget(self);
+        body(&cx.within(&scope, cx.deadline, cx.locals))
+    }
+}
+
+impl Cancel for Target {
     fn cancel(&self) {
         // The lock keeps the scope from ending meanwhile.
-        let scope = lock(&self.scope);
+        let mut aim = lock(&self.0);
         // SAFETY: the lock is held, and `Forget` takes it to clear the pointer before the scope ends.
-        if let Some(scope) = unsafe { scope.as_ref() } {
-            scope.cancel();
+        match unsafe { aim.scope.as_ref() } {
+            Some(scope) => scope.cancel(),
+            None if aim.has_ended => {}
+            None => aim.is_cancelled = true,
         }
     }
 
     fn is_cancelled(&self) -> bool {
-        let scope = lock(&self.scope);
+        let aim = lock(&self.0);
         // SAFETY: the lock is held, and `Forget` takes it to clear the pointer before the scope ends.
-        unsafe { scope.as_ref() }.map_or_else(|| self.was_cancelled.load(Ordering::Relaxed), CancelScope::is_cancelled)
+        unsafe { aim.scope.as_ref() }.map_or(aim.is_cancelled, CancelScope::is_cancelled)
     }
 }
 
@@ -82,11 +113,11 @@ struct Forget<'a>(&'a Target);
 
 impl Drop for Forget<'_> {
     fn drop(&mut self) {
-        let mut scope = lock(&self.0.scope);
+        let mut aim = lock(&self.0.0);
         // SAFETY: the scope is alive until this has cleared the pointer.
-        let was_cancelled = unsafe { (**scope).is_cancelled() };
-        self.0.was_cancelled.store(was_cancelled, Ordering::Relaxed);
-        *scope = std::ptr::null();
+        aim.is_cancelled = unsafe { (*aim.scope).is_cancelled() };
+        aim.scope = ptr::null();
+        aim.has_ended = true;
     }
 }
 
@@ -106,12 +137,9 @@ impl Cx<'_> {
     /// assert_eq!(slept, Err(Cancelled));
     /// ```
     pub fn cancellable<R>(&self, body: impl FnOnce(&Cx<'_>, CancelHandle) -> R) -> R {
-        // SAFETY: this scope and the waiter of this `Cx` outlive the call, and the new scope does not move.
-        let scope = unsafe { CancelScope::below(self.scope, self.waiter_address(), false) };
-        let target = Arc::new(Target { scope: Mutex::new(&raw const scope), was_cancelled: AtomicBool::new(false) });
-        let _forget = Forget(&target);
-        let handle = CancelHandle::new(Arc::clone(&target));
-        body(&self.within(&scope, self.deadline, self.locals), handle)
+        let target = Target::new();
+        let handle = CancelHandle::of(Arc::clone(&target));
+        target.run(self, |cx| body(cx, handle))
     }
 
     /// Names the fiber, for [`Pool::fibers`](crate::Pool::fibers) and for the message about a stack that overflows. Has

@@ -15,6 +15,14 @@ pub enum JoinError {
     Panicked(Box<dyn Any + Send>),
 }
 
+impl JoinError {
+    /// Returns the text about a panic with this payload.
+    pub(crate) fn text_of(payload: &(dyn Any + Send)) -> String {
+        let text = panic_text(payload).unwrap_or("with a payload that is not a text");
+        format!("the fiber panicked: {text}")
+    }
+}
+
 impl From<Cancelled> for JoinError {
     fn from(_: Cancelled) -> Self {
         Self::Cancelled
@@ -28,7 +36,7 @@ impl From<TimedOut> for JoinError {
 }
 
 /// Returns the text of a panic, if its payload is a string.
-fn panic_text(payload: &(dyn Any + Send)) -> Option<&str> {
+pub(super) fn panic_text(payload: &(dyn Any + Send)) -> Option<&str> {
     payload.downcast_ref::<&str>().copied().or_else(|| payload.downcast_ref::<String>().map(String::as_str))
 }
 
@@ -53,10 +61,7 @@ impl fmt::Display for JoinError {
             Self::Cancelled => Cancelled.fmt(f),
             Self::TimedOut => TimedOut.fmt(f),
             Self::Aborted => f.write_str("the future was cancelled"),
-            Self::Panicked(payload) => {
-                let text = panic_text(payload.as_ref()).unwrap_or("with a payload that is not a text");
-                write!(f, "the fiber panicked: {text}")
-            }
+            Self::Panicked(payload) => f.write_str(&Self::text_of(payload.as_ref())),
         }
     }
 }

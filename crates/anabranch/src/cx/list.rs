@@ -1,7 +1,7 @@
 //! A listing of the fibers of a pool and of the threads that wait in it, to find out why a program hangs.
 
 use crate::{
-    fiber::status::State,
+    fiber::{status::State, task::Job},
     pool::{Pool, registry::Registry},
 };
 use std::{fmt, panic::Location, sync::Arc};
@@ -116,7 +116,7 @@ fn list(registry: &Registry) -> Vec<FiberInfo> {
         }
     }
     for worker in registry.workers() {
-        worker.fibers.jobs.for_each(|job| {
+        let mut push = |job: Job| {
             list.push(FiberInfo {
                 // SAFETY: the job is in the queue, so it has not been run, and it stays there during this call.
                 name: unsafe { job.name() },
@@ -126,7 +126,9 @@ fn list(registry: &Registry) -> Vec<FiberInfo> {
                 worker: None,
                 is_thread: false,
             });
-        });
+        };
+        worker.fibers.jobs.for_each(&mut push);
+        worker.placed().for_each(push);
     }
     list
 }

@@ -24,12 +24,17 @@ pub(crate) mod handle;
 mod join;
 #[cfg(all(any(unix, windows), not(loom)))]
 pub(crate) mod join_error;
+#[cfg(all(any(unix, windows), not(loom)))]
+mod join_set;
 pub(crate) mod limit;
 #[cfg(all(any(unix, windows), not(loom)))]
 mod list;
 #[cfg(all(any(unix, windows), not(loom)))]
 mod map;
+#[cfg(all(any(unix, windows), not(loom)))]
+mod map_unordered;
 pub(crate) mod one_fiber;
+pub(crate) mod plain_thread;
 #[cfg(all(any(unix, windows), not(loom)))]
 mod race;
 #[cfg(not(loom))]
@@ -44,6 +49,8 @@ mod sleep_async;
 pub(crate) mod spawn;
 #[cfg(all(any(unix, windows), not(loom)))]
 mod spawn_async;
+#[cfg(all(any(unix, windows), not(loom)))]
+mod supervise;
 pub(crate) mod take_back;
 #[cfg(not(loom))]
 pub(crate) mod thread;
@@ -60,12 +67,15 @@ pub use self::{
     child::ScopedHandle,
     handle::JoinHandle,
     join_error::JoinError,
+    join_set::{JoinSet, Joining},
     list::{FiberInfo, FiberState, fibers},
+    map_unordered::Arrivals,
     race::{FallibleRacers, Racers},
     scope::{FiberScope, Spawner},
     sleep_async::{SleepAsync, sleep_async},
-    spawn::spawn,
+    spawn::{spawn, spawn_named},
     spawn_async::spawn_async,
+    supervise::{Restart, Supervision, Supervisor},
     try_scope::{TryScope, TrySpawner},
 };
 pub use self::{cx::Cx, fiber_local::FiberLocal};

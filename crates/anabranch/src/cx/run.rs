@@ -36,7 +36,7 @@ pub fn run<R>(body: impl FnOnce(&Cx<'_>) -> R) -> R {
     Pool::of_outside().enter(|| run_here(body))
 }
 
-fn run_here<R>(body: impl FnOnce(&Cx<'_>) -> R) -> R {
+pub(super) fn run_here<R>(body: impl FnOnce(&Cx<'_>) -> R) -> R {
     let owner = BlockingThread::new();
     let scope = CancelScope::root(owner.waiter());
     let locals = Locals::new();

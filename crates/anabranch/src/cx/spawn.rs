@@ -84,6 +84,31 @@ where
     spawn_task(registry, (), |cx| Ok(function(cx)))
 }
 
+/// Spawns a fiber with a name, which [`fibers`](crate::fibers) shows, in the pool that the caller is in, or else in the
+/// default one. See [`spawn`].
+///
+/// # Panics
+/// Outside of any pool, when the default pool cannot be made.
+///
+/// ```
+/// use anabranch::{FiberState, sync::Trigger};
+///
+/// let mut stop = Trigger::new();
+/// let signal = stop.signal();
+/// let janitor = anabranch::spawn_named("janitor", move |cx| stop.wait(cx));
+/// assert!(anabranch::fibers().iter().any(|fiber| fiber.name() == Some("janitor")));
+/// signal.send();
+/// assert_eq!(anabranch::run(|cx| janitor.join(cx)).unwrap(), Ok(()));
+/// ```
+#[track_caller]
+pub fn spawn_named<F, T>(name: &str, function: F) -> JoinHandle<T>
+where
+    F: FnOnce(&Cx<'_>) -> T + Send + 'static,
+    T: Send + 'static,
+{
+    spawn_task(Pool::of_caller(), Arc::from(name), |cx| Ok(function(cx)))
+}
+
 pub(super) fn spawn_task<F, T, N>(registry: &Registry, name: N, function: F) -> JoinHandle<T>
 where
     F: FnOnce(&Cx<'_>) -> Result<T, JoinError> + Send + 'static,

@@ -73,7 +73,7 @@ impl BlockingThread {
                 kind: HazardKind::RunOnFiber,
                 fiber: fiber.card().name(),
                 worker: home.index,
-                others: home.fibers.local.live.get().saturating_sub(1),
+                others: (home.counters.live.get() as usize).saturating_sub(1),
                 at: Some(reason.at),
                 lasted: Duration::ZERO,
             });

@@ -198,8 +198,7 @@ impl Cx<'_> {
     /// Panics when the period is zero.
     #[must_use = "an interval does nothing until it is waited for"]
     pub fn interval(&self, period: Duration) -> Interval {
-        assert!(!period.is_zero(), "an interval of no length would never let anybody wait");
-        Interval { next: self.now().checked_add(period), period }
+        Interval::from(self.now(), period)
     }
 }
 
@@ -224,11 +223,26 @@ impl Interval {
         let reason = WaitReason::new(&"interval");
         let Some(reached) = self.next else { return Err(cx.sleep_for_ever(reason)) };
         cx.sleep_to(cx.owner.clock().tick_at(reached), reason)?;
+        self.advance(reached, cx.now());
+        Ok(reached)
+    }
+    /// Returns the time of the next tick, or `None` if it never comes.
+    pub(crate) fn next(&self) -> Option<Instant> {
+        self.next
+    }
+
+    /// Goes on to the tick after `reached`, or to a later one if that has passed.
+    pub(crate) fn advance(&mut self, reached: Instant, now: Instant) {
         // A delay that does not fit would be one of 584 years; and a longer period has not been missed.
         let nanos = |duration: Duration| u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
-        let late = nanos(cx.now().saturating_duration_since(reached));
+        let late = nanos(now.saturating_duration_since(reached));
         let missed = Duration::from_nanos(late - late % nanos(self.period));
         self.next = reached.checked_add(missed).and_then(|last| last.checked_add(self.period));
-        Ok(reached)
+    }
+
+    /// Creates an interval whose first tick is a period after `now`.
+    pub(crate) fn from(now: Instant, period: Duration) -> Self {
+        assert!(!period.is_zero(), "an interval of no length would never let anybody wait");
+        Self { next: now.checked_add(period), period }
     }
 }

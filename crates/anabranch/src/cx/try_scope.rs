@@ -98,9 +98,10 @@ impl Cx<'_> {
         // SAFETY: `close` precedes the end of the data, which does not move before.
         let data = unsafe { ScopeData::open(self) };
         let scope = TryScope { scope: FiberScope::new(self, &data), error: &error };
-        let outcome = catch_unwind(AssertUnwindSafe(|| body(&scope)));
-        let outcome =
-            outcome.map(|result| result.map_err(|error| fail(scope.scope.spawner(), scope.error, error)).ok());
+        // A late error is dropped here, and its drop may panic: the children have to end first.
+        let outcome = catch_unwind(AssertUnwindSafe(|| {
+            body(&scope).map_err(|error| fail(scope.scope.spawner(), scope.error, error)).ok()
+        }));
         let result = close(self, &scope.scope, outcome, reason);
         match (into_inner(error), result) {
             (Some(error), _) => Err(error),

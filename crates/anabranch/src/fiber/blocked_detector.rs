@@ -1,8 +1,7 @@
-//! Finds a fiber that blocks its thread, so that other fibers of the same worker cannot run. This happens if a fiber
-//! holds a std lock across a wait, and another one locks it.
+//! Finds a fiber that keeps its thread, so that other fibers of the same worker cannot run: one that blocks, or one that
+//! computes for long. A fiber blocks, for example, if another one holds a std lock across a wait, and it locks the same.
 //!
-//! The pool cannot move the fibers, because they are bound to that thread. But it can report where the thread is
-//! blocked.
+//! The pool cannot move the fibers, because they are bound to that thread. But it can report which fiber it is.
 
 use crate::{
     fiber::status::State,
@@ -15,7 +14,7 @@ use crate::{
 };
 use std::{collections::HashMap, time::Duration};
 
-/// The time for which a thread may be blocked before the pool reports it.
+/// The time for which a fiber may keep its thread before the pool reports it.
 const SUSPICIOUS: Duration = Duration::from_secs(1);
 
 /// How often to look.
@@ -42,35 +41,32 @@ impl BlockedDetector {
             let still = self.still.entry(worker.index).or_insert((switches, now));
             if still.0 != switches {
                 *still = (switches, now);
-            } else if now - still.1 >= SUSPICIOUS {
+            } else if now - still.1 >= SUSPICIOUS && report(worker) {
                 // Reports the worker again only if it switches and then blocks again.
                 still.1 = now + Duration::from_secs(u32::MAX.into());
-                warn(worker);
             }
         }
     }
 }
 
-fn warn(worker: &Worker) {
-    let Some(registry) = worker.registry() else { return };
-    let mut others = 0;
+/// Reports the fiber that runs on a worker. Returns `false` if no other fiber needs the thread.
+fn report(worker: &Worker) -> bool {
+    let Some(registry) = worker.registry() else { return false };
+    let (mut others, mut is_needed) = (0, worker.was_woken());
     let mut running = None;
     worker.fibers.blocks.for_each(|fiber| match fiber.state() {
-        State::Ready | State::Suspended => others += 1,
+        State::Ready => (others, is_needed) = (others + 1, true),
+        State::Suspended => others += 1,
         State::Running => running = Some(fiber.card().name()),
         State::Idle => {}
     });
-    if let Some(name) = running
-        && others > 0
-        && sysmon::is_asleep(worker.thread()) == Some(true)
-    {
-        registry.pool_threads.report_hazard(&Hazard {
-            kind: HazardKind::BlockedThread,
-            fiber: name,
-            worker: worker.index,
-            others,
-            at: None,
-            lasted: SUSPICIOUS,
-        });
-    }
+    let Some(fiber) = running.filter(|_| others > 0) else { return false };
+    let kind = match sysmon::is_asleep(worker.thread()) {
+        Some(true) => HazardKind::BlockedThread,
+        Some(false) if is_needed && registry.pool_threads.is_first_long_computation() => HazardKind::LongComputation,
+        _ => return false,
+    };
+    let lasted = SUSPICIOUS;
+    registry.pool_threads.report_hazard(&Hazard { kind, fiber, worker: worker.index, others, at: None, lasted });
+    true
 }

@@ -27,7 +27,11 @@ use crate::{
         task::Job,
     },
     fork::frame::Frame,
-    pool::{panic_handler::PanicHandler, worker::Worker},
+    pool::{
+        hooks::{self, AnyHooks, HookedFiber, Saved},
+        panic_handler::PanicHandler,
+        worker::Worker,
+    },
     sys::{prefetch::prefetch, unwind::catch_unwind},
     time::timers::Key,
     wait::{
@@ -62,7 +66,7 @@ pub(crate) struct Fiber {
     pub(crate) exit: Cell<*const Exit>,
     /// An address near the place on its stack where it waited last. A hint.
     pub(crate) depth: Cell<*const u8>,
-    /// The list of its open forks, while no thread runs it.
+    /// The list of its open forks, while no thread runs it. [`HOOKED`] is set if a hook was called for its suspension.
     pub(crate) forks: Cell<*const Frame>,
     pub(crate) card: FiberStatus,
     pub(crate) timer: Cell<Option<Key>>,
@@ -73,7 +77,12 @@ pub(crate) struct Fiber {
     /// The scope that the pool cancels when it ends.
     root: Root,
     locals: Locals,
+    /// What the hook of its suspension has saved.
+    saved: Cell<Option<Saved>>,
 }
+
+/// A bit in the address of a fiber's forks.
+const HOOKED: usize = 1;
 
 // SAFETY: only the thread of its worker accesses a fiber, except for the waiter, the kick, the root and the card, which
 // are made for sharing, and `next` while the fiber is in an inbox, whose protocol orders the accesses.
@@ -90,6 +99,7 @@ static KIND: Kind = Kind {
     keep: None,
     spins: 0,
     resumes: true,
+    retries: false,
     home: Some(Home {
         // SAFETY: the caller keeps the waiter alive, and a waiter of this kind is the first field of a `Fiber`.
         is_local: |waiter| unsafe { ptr::eq(Worker::current(), (*waiter.cast::<Fiber>()).home) },
@@ -174,6 +184,7 @@ impl Fiber {
             guarded: UnsafeCell::new(None),
             root: Root::new(),
             locals: Locals::new(),
+            saved: Cell::new(None),
             card: FiberStatus::new(),
         }
     }
@@ -294,13 +305,45 @@ impl Fiber {
     #[inline]
     pub(crate) fn take_up(&self) {
         self.card.set(State::Running);
-        let forks = self.forks.get();
+        let mut forks = self.forks.get();
         if !forks.is_null() {
             self.forks.set(ptr::null());
+            if forks.addr() & HOOKED != 0 {
+                self.call_resume_hook();
+                forks = forks.map_addr(|address| address & !HOOKED);
+                if forks.is_null() {
+                    return;
+                }
+            }
             // SAFETY: `prepare_switch` detached the list, and the frames are on the fiber's stack. No other fiber runs
             // on this worker, so no frame is linked.
             unsafe { self.home().stack.attach(forks) };
         }
+    }
+
+    /// Calls the hook for a suspension, just before the fiber leaves its stack, and marks the fiber.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn call_suspend_hook(&self) {
+        self.saved.set(self.with_hooks(|hooks, fiber| hooks.suspend(fiber)));
+        self.forks.set(self.forks.get().map_addr(|address| address | HOOKED));
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn call_resume_hook(&self) {
+        if let Some(saved) = self.saved.take() {
+            self.with_hooks(|hooks, fiber| hooks.resume(fiber, saved));
+        }
+    }
+
+    /// Calls a hook of the pool. Returns `None` if it panicked.
+    pub(super) fn with_hooks<R>(&self, hook: impl FnOnce(&dyn AnyHooks, &HookedFiber<'_>) -> R) -> Option<R> {
+        let threads = &self.home().registry()?.pool_threads;
+        let hooks = threads.hooks()?;
+        let name = self.card.name();
+        let fiber = HookedFiber { name: name.as_deref(), worker: self.home().index };
+        hooks::run(threads.panic_handler(), || hook(hooks, &fiber))
     }
 
     /// Makes the worker's own stack the current one, after the thread has left the fibers' stacks.

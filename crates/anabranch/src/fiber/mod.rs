@@ -19,6 +19,9 @@ pub(crate) mod limits;
 pub(crate) mod locals;
 #[cfg(not(loom))]
 pub(crate) mod own_store;
+pub(crate) mod placed;
+#[cfg(not(loom))]
+mod placement;
 mod queue_age;
 pub(crate) mod ready;
 #[cfg(not(loom))]

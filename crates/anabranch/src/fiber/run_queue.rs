@@ -126,6 +126,13 @@ impl<T: Copy> RunQueue<T> {
         !self.has_own() && !self.has_injected()
     }
 
+    /// Returns the number of entries, as of a moment ago.
+    #[cfg(not(loom))]
+    pub(crate) fn len(&self) -> usize {
+        let own = self.owner.tail.load(Ordering::Relaxed).saturating_sub(self.head.load(Ordering::Relaxed));
+        (own + self.injected.load(Ordering::Relaxed)) as usize
+    }
+
     #[inline]
     fn has_own(&self) -> bool {
         self.head.load(Ordering::Relaxed) < self.owner.tail.load(Ordering::Relaxed)

@@ -160,7 +160,7 @@ impl Worker {
 
     /// Runs fibers for some rounds, and begins new ones. `first` begins before all others.
     pub(crate) fn run_fibers(&self, first: Option<Job>) {
-        if let Some(job) = first {
+        if let Some(job) = first.and_then(|job| self.balance(job)) {
             self.start_fiber(job);
         }
         'rounds: for round in 1..=ROUNDS {
@@ -223,8 +223,11 @@ impl Worker {
             StealPolicy::Aged(now) => !self.is_at_them() || self.fibers.jobs.lies_for_long(now),
             StealPolicy::Nothing => !self.is_at_them(),
         };
-        if !is_worth_while || !self.has_jobs() {
+        if !self.limits().has_room() {
             return None;
+        }
+        if !is_worth_while || self.fibers.jobs.is_empty() {
+            return self.has_overdue_jobs().then(|| self.placed().take_overdue())?;
         }
         // SAFETY: `thief` is the worker entry of the calling thread, so the caller is the owner of its queue.
         unsafe { self.fibers.jobs.steal(&thief.fibers.jobs) }
@@ -241,9 +244,20 @@ impl Worker {
         }
         let ticks = self.fibers.ticks.get().wrapping_add(1);
         self.fibers.ticks.set(ticks);
-        let jobs = &self.fibers.jobs;
+        let (jobs, placed) = (&self.fibers.jobs, self.placed());
+        if ticks.is_multiple_of(OLDEST_EVERY)
+            && !placed.is_empty()
+            && let Some(job) = placed.take()
+        {
+            return Some(job);
+        }
         // SAFETY: this thread holds the worker entry.
-        unsafe { if ticks.is_multiple_of(OLDEST_EVERY) { jobs.take_oldest() } else { jobs.take_newest() } }
+        let own = unsafe { if ticks.is_multiple_of(OLDEST_EVERY) { jobs.take_oldest() } else { jobs.take_newest() } };
+        match own {
+            Some(job) => self.balance(job),
+            None if placed.is_empty() => None,
+            None => placed.take(),
+        }
     }
 
     /// Returns the job to run on the stack of a fiber that has ended, without a switch. Returns `None` if other fibers
@@ -271,7 +285,7 @@ impl Worker {
             unsafe { fibers.jobs.push(job) };
             return;
         };
-        fibers.local.live.set(fibers.local.live.get() + 1);
+        self.counters.live.add(1);
         // SAFETY: the fiber is idle, belongs to this worker, and this is the worker's own stack.
         unsafe {
             (*fiber).give(job);
@@ -294,7 +308,13 @@ impl Worker {
                     if let Some(name) = now.name() {
                         fiber.set_name(name);
                     }
+                    if self.has_hooks {
+                        fiber.with_hooks(|hooks, fiber| hooks.start(fiber));
+                    }
                     now.run(|| fiber.clear_locals());
+                    if self.has_hooks {
+                        fiber.with_hooks(|hooks, fiber| hooks.end(fiber));
+                    }
                 }
                 fiber.end();
                 job = self.next_job_on_this_stack();
@@ -311,7 +331,7 @@ impl Worker {
     pub(crate) fn end_fibers(&self) {
         self.reactor.close();
         // Each of them counts in the limits, where there are none.
-        debug_assert_eq!(self.fibers.local.live.get(), 0);
+        debug_assert_eq!(self.counters.live.get(), 0);
         self.fibers.inbox.settle();
         self.answer_kicks();
         self.fibers.kicks.settle();
@@ -327,7 +347,7 @@ impl Worker {
     }
 
     fn put_away(&self, fiber: *const Fiber) {
-        self.fibers.local.live.set(self.fibers.local.live.get() - 1);
+        self.counters.live.set(self.counters.live.get() - 1);
         self.keep_idle_fiber(fiber);
         let limits = self.limits();
         let was_full = limits.leave();

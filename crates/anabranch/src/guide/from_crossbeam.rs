@@ -5,40 +5,56 @@
 //! | `bounded(n)` | [`channel::bounded(n)`](crate::channel::bounded) | `n` is at least 1 |
 //! | `bounded(0)` | [`channel::rendezvous()`](crate::channel::rendezvous) | |
 //! | `unbounded()` | [`channel::unbounded()`](crate::channel::unbounded) | |
-//! | `s.send(v)`, `r.recv()` | `s.send(cx, v)`, `r.recv(cx)` | may return `Cancelled` |
-//! | `s.try_send(v)`, `r.try_recv()` | the same | no `cx`, since they do not wait |
-//! | `recv_timeout(duration)` | `recv_timeout(cx, duration)` | |
-//! | `recv_deadline(instant)` | `recv_deadline(cx, instant)` | |
-//! | `r.iter()` | `r.iter(cx)` | items are `Result<T, Cancelled>` |
+//! | `s.send(v)`, `r.recv()` | `s.send_blocking(v)`, `r.recv_blocking()` | on fibers `s.send(cx, v)`, `r.recv(cx)`, which may return `Cancelled` |
+//! | `s.try_send(v)`, `r.try_recv()` | the same | |
+//! | `recv_timeout(duration)` | `recv_blocking_timeout(duration)`, `recv_timeout(cx, duration)` | |
+//! | `recv_deadline(instant)` | `recv_blocking_deadline(instant)`, `recv_deadline(cx, instant)` | |
+//! | `r.iter()`, `r.into_iter()` | `r.iter_blocking()`, `r.into_iter()`, `r.iter(cx)` | |
 //! | `r.try_iter()` | `r.drain()` | |
-//! | `select! { recv(r) -> m => .. }` | [`select!(cx, { m = r.receiving() => .. })`](crate::select) | |
+//! | `select! { recv(r) -> m => .. }` | [`select!(blocking, { m = r.receiving() => .. })`](crate::select), `select!(cx, { .. })` | |
 //! | `send(s, v) -> result => ..` | `result = s.sending(v) => ..` | |
 //! | `default => ..` | the same | |
-//! | `default(duration) => ..`, `after(duration)` | `_ = cx.sleeping(duration) => ..` | |
-//! | `tick(duration)` | [`cx.interval(duration)`](crate::Cx::interval) | has its own `wait`; not an arm of `select!` |
-//! | `never()` | | omit the operation |
+//! | `default(duration) => ..`, `after(duration)` | `_ = `[`after(duration)`](crate::channel::after)` => ..` | an operation, not a receiver |
+//! | `tick(duration)` | [`tick(duration)`](crate::channel::tick), with `_ = ticks.ticking() => ..` | |
+//! | `never()` | [`never()`](crate::channel::never) | or an arm with `if false` |
 //! | `Select` | [`channel::Select`](crate::channel::Select) | returns the index and the result |
+//! | `Select::ready()` | [`Select::ready(cx)`](crate::channel::Select::ready) | |
 //! | `WaitGroup` | [`Cx::scope`](crate::Cx::scope), [`sync::Barrier`](crate::sync::Barrier) | |
 //! | `Parker`, `Unparker` | [`sync::Trigger`](crate::sync::Trigger), [`sync::Event`](crate::sync::Event) | |
 //! | `ShardedLock` | [`sync::RwLock`](crate::sync::RwLock) | |
 //! | `deque::Worker`, `Stealer` | | the pool has its own |
 //!
 //! # On threads
-//! A channel connects threads, fibers and async code in any mixture. On a plain thread [`run`](crate::run) gives the
-//! `cx`; a wait then parks the thread.
+//! A channel connects threads, fibers and async code in any mixture. On a plain thread use the operations whose names
+//! contain `blocking`, which need no pool: see [plain threads](crate::channel#plain-threads). Each row of channels and
+//! selections:
 //! ```
-//! use anabranch::channel;
-//! use std::thread;
+//! use anabranch::{channel::{self, Select, after, never, tick}, select};
+//! use std::{thread, time::{Duration, Instant}};
 //!
-//! let (sender, receiver) = channel::bounded(16);
-//! let producer = thread::spawn(move || {
-//!     anabranch::run(|cx| (0..100u32).try_for_each(|n| sender.send(cx, n)))
-//! });
-//! let sum = anabranch::run(|cx| receiver.iter(cx).sum::<Result<u32, _>>());
-//! assert_eq!(sum, Ok(4950));
-//! assert!(producer.join().unwrap().is_ok());
+//! let ((s, r), (meeting, met)) = (channel::unbounded(), channel::rendezvous());
+//! let (bounded, _keep) = channel::bounded(16);
+//! let producer = thread::spawn(move || meeting.send_blocking(7).unwrap());
+//! assert_eq!(met.recv_blocking(), Ok(7));
+//! producer.join().unwrap();
+//! s.try_send(1).unwrap();
+//! assert_eq!(r.try_recv(), Ok(1));
+//! let short = Duration::from_millis(1);
+//! assert!(r.recv_blocking_timeout(short).is_err() && r.recv_blocking_deadline(Instant::now()).is_err());
+//! (0..9).for_each(|n| s.send_blocking(n).unwrap());
+//! assert!(r.iter_blocking().take(2).eq([0, 1]) && r.drain().take(2).eq([2, 3]));
+//! assert_eq!(select!(blocking, { m = r.receiving() => m.unwrap() }), 4);
+//! assert!(select!(blocking, { result = bounded.sending(1) => result.is_ok() }));
+//! assert_eq!(select!(biased blocking, { m = r.receiving() => m.unwrap(), default => 0 }), 5);
+//! assert!(select!(blocking, { _ = met.receiving() => true, _ = after(short) => false }), "it is closed");
+//! let mut ticks = tick(short);
+//! select!(blocking, { _ = ticks.ticking() => (), () = never() => () });
+//! let mut select = Select::from_iter([r.receiving()]);
+//! assert_eq!(select.wait_blocking(), (0, Ok(6)));
+//! assert_eq!(anabranch::run(|cx| select.ready(cx)), Ok(0));
+//! drop((select, s));
+//! assert!(r.into_iter().eq([7, 8]));
 //! ```
-//! `run` makes the thread a guest of the default pool, so enter it once per thread and not once per message.
 //!
 //! # Selection
 //! ```

@@ -7,17 +7,18 @@
 //! | `tokio::spawn(future)` | [`spawn(\|cx\| ..)`](crate::spawn), [`spawn_async(future)`](crate::spawn_async) | |
 //! | `handle.await` | [`handle.join(cx)`](crate::JoinHandle::join) | a handle is a future too |
 //! | `handle.abort()` | [`handle.cancel()`](crate::JoinHandle::cancel) | the function continues, and its waits return `Cancelled` |
-//! | `JoinSet` | [`Cx::scope`](crate::Cx::scope), [`Cx::map_concurrent`](crate::Cx::map_concurrent) | fibers may borrow |
+//! | `JoinSet` | [`JoinSet`](crate::JoinSet) of a [`Cx::scope`](crate::Cx::scope) | fibers may borrow |
+//! | `FuturesUnordered`, `buffer_unordered` | [`Cx::map_unordered`](crate::Cx::map_unordered); in order [`Cx::map_concurrent`](crate::Cx::map_concurrent) | |
 //! | `join!`, `try_join!` | [`Cx::join`](crate::Cx::join), [`Cx::try_join`](crate::Cx::try_join) | the halves may run in parallel |
 //! | `select!` over async blocks | [`Cx::race`](crate::Cx::race), [`Cx::race_ok`](crate::Cx::race_ok) | each racer is a closure |
-//! | `select!` over channels and timers | [`select!`](crate::select) | |
+//! | `select!` over channels, timers, futures | [`select!`](crate::select) | `if` and `else` as in tokio, but a result that does not match runs `else` at once |
 //! | `time::sleep`, `timeout`, `interval` | [`Cx::sleep`](crate::Cx::sleep), [`Cx::timeout`](crate::Cx::timeout), [`Cx::interval`](crate::Cx::interval) | |
 //! | `time::pause`, `advance` | [`time::ManualClock`](crate::time::ManualClock) | one clock for each pool |
 //! | `task::yield_now` | [`Cx::yield_now`](crate::Cx::yield_now) | |
 //! | `CancellationToken` | [`Cx::cancellable`](crate::Cx::cancellable) | |
 //! | `task_local!` | [`FiberLocal`](crate::FiberLocal) | |
 //! | `sync::{Mutex, RwLock, Semaphore, Barrier, OnceCell}` | [`sync`](crate::sync) | |
-//! | `sync::Notify` | [`sync::Event`](crate::sync::Event), [`sync::Condvar`](crate::sync::Condvar) | |
+//! | `sync::Notify` | [`sync::Notify`](crate::sync::Notify) | [`sync::Event`](crate::sync::Event) stays set |
 //! | `sync::mpsc` | [`channel::bounded`](crate::channel::bounded), [`channel::spsc`](crate::channel::spsc) | receivers of `bounded` can be cloned |
 //! | `sync::{oneshot, watch, broadcast}` | [`oneshot`](crate::channel::oneshot), [`watch`](crate::channel::watch), [`broadcast`](crate::channel::broadcast) | |
 //! | `spawn_blocking`, `block_in_place` | [`Cx::blocking`](crate::Cx::blocking) | the closure may borrow |
@@ -97,5 +98,63 @@
 //! assert_eq!(anabranch::run(|cx| cx.block_on(handler(100))), Ok(4950));
 //! ```
 //! Locks and channels have `.._async` methods for this. Their futures may be dropped at any time. A future that needs
-//! tokio's runtime has to enter it at each poll: do not hold a guard of `Handle::enter` across a wait. See
-//! [`hazards`](super::hazards).
+//! tokio's runtime has to enter it at each poll: do not hold a guard of `Handle::enter` across a wait.
+//! [`with_tokio`](super::with_tokio) shows this, and sockets of tokio on fibers.
+//!
+//! # Channels and locks
+//! | tokio | anabranch | |
+//! |---|---|---|
+//! | `sender.send(v).await`, `receiver.recv().await` | `send_async(v).await`, `recv_async().await` | with a `cx`: `send(cx, v)`, `recv(cx)` |
+//! | `blocking_send(v)`, `blocking_recv()` | `send_blocking(v)`, `recv_blocking()` | blocks on a worker, where tokio panics |
+//! | `recv_many(&mut v, n)` | the same | |
+//! | `reserve()`, `reserve_owned()` | the same | |
+//! | `try_reserve()`, `try_reserve_owned()` | the same | |
+//! | `closed()` | the same, `closing()` for `select!` | senders of `bounded` and `unbounded` |
+//! | `strong_count()` | `sender_count()`, `receiver_count()` | |
+//! | `downgrade()` | the same | |
+//! | `watch`: `send_modify`, `send_if_modified` | the same | change a clone: receivers keep the old value |
+//! | `watch`: `wait_for(condition)` | the same | |
+//! | `watch`: `borrow_and_update()`, `changed()` | `try_recv()`, `recv(cx)` | an `Arc` of the value |
+//! | `MutexGuard::map`, `RwLockReadGuard::map`, .. | the same | |
+//! | `lock_owned()` | the same | |
+//! | `Notify::notified`, `notify_one`, `notify_waiters` | the same | |
+//! | `ReceiverStream`, `PollSender` | `into_stream()`, `into_sink()` | feature `futures` |
+//!
+//! Each row, in this order:
+//! ```
+//! use anabranch::{Cancelled, channel::{TryReserveError, bounded, watch}, sync::{Mutex, MutexGuard, Notify}};
+//! use std::sync::Arc;
+//!
+//! anabranch::run(|cx| {
+//!     let (sender, receiver) = bounded(2);
+//!     cx.block_on(sender.send_async(1))?.unwrap();
+//!     assert_eq!(cx.block_on(receiver.recv_async())?, Ok(1));
+//!     sender.send_blocking(2).unwrap();
+//!     assert_eq!(receiver.recv_blocking(), Ok(2));
+//!     sender.send(cx, 3).unwrap();
+//!     assert_eq!(receiver.recv_many(cx, &mut Vec::new(), 9), Ok(1));
+//!     let (one, two) = (sender.reserve(cx).unwrap(), sender.clone().reserve_owned(cx).unwrap());
+//!     assert_eq!(sender.try_reserve().err(), Some(TryReserveError::Full));
+//!     assert!(sender.clone().try_reserve_owned().is_err());
+//!     assert_eq!((sender.sender_count(), sender.receiver_count()), (2, 1));
+//!     drop((one, two, receiver));
+//!     sender.closed(cx)?;
+//!     assert!(sender.downgrade().upgrade().is_some());
+//!
+//!     let (sender, mut receiver) = watch::channel(1);
+//!     sender.send_modify(|n| *n += 1).unwrap();
+//!     assert_eq!(sender.send_if_modified(|_| false), Ok(false));
+//!     assert_eq!(receiver.wait_for(cx, |n| *n > 1).as_deref(), Ok(&2));
+//!     sender.send(3).unwrap();
+//!     assert_eq!(receiver.recv(cx).as_deref(), Ok(&3));
+//!
+//!     let pair = Arc::new(Mutex::new((1, 2)));
+//!     *MutexGuard::map(pair.lock(cx)?, |pair| &mut pair.0) = 3;
+//!     assert_eq!(*Arc::clone(&pair).lock_owned(cx)?, (3, 2));
+//!     let notify = Notify::new();
+//!     notify.notify_waiters();
+//!     notify.notify_one();
+//!     notify.notified(cx)
+//! })
+//! .unwrap();
+//! ```

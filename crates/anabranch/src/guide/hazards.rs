@@ -6,7 +6,7 @@
 //! | a `std` lock held across a wait | the thread blocks, and so do its fibers | [`sync::Mutex`](crate::sync::Mutex) |
 //! | a foreign call that blocks | the thread blocks, and so do its fibers | [`Cx::blocking`](crate::Cx::blocking) |
 //! | [`run`](crate::run) on a fiber | the thread blocks, and so do its fibers | pass the fiber's `cx` down |
-//! | a long computation on a fiber | the other fibers of its thread wait | [`Cx::yield_now`](crate::Cx::yield_now), or parallel code |
+//! | a long computation on a fiber | the other fibers of its thread wait; the pool reports the first case | [`Cx::yield_now`](crate::Cx::yield_now), or parallel code |
 //! | a large stack frame | the process ends with a message | [`Builder::fiber_stack_size`](crate::Builder::fiber_stack_size) |
 //! | `fork()` without `exec` | the pool has no threads in the child | fork before the first use |
 //!

@@ -5,15 +5,19 @@
 //! 2. [`cancellation`]: scopes, races and time limits, and what a cancelled wait returns.
 //! 3. [`channels`]: which channel to choose, and `select!`.
 //! 4. [`protocols`]: conversations that the compiler checks.
-//! 5. `net`, with the feature of that name: sockets, synchronous libraries, deadlines, an orderly end.
-//! 6. [`hazards`]: what can block or break a program of fibers. Read this before you release a program.
-//! 7. [`tuning`]: threads, stacks, counters, and how to find a hang.
+//! 5. [`servers`]: failures, results as they arrive, supervision, graceful shutdown.
+//! 6. `net`, with the feature of that name: sockets, synchronous libraries, deadlines, an orderly end.
+//! 7. [`hazards`]: what can block or break a program of fibers. Read this before you release a program.
+//! 8. [`tuning`]: threads, stacks, counters, and how to find a hang.
 //!
 //! # Coming from elsewhere
 //! Each of these chapters begins with a table of corresponding names.
 //! - [`from_rayon`]: parallel loops, `join`, scopes, thread pools.
+//! - [`from_std`]: `std::sync::mpsc`.
 //! - [`from_crossbeam`]: channels and selection between threads.
-//! - [`from_tokio`]: tasks, timers, cancellation, async locks and channels.
+//! - [`from_flume`]: channels between threads and async code.
+//! - [`from_tokio`]: tasks, timers, cancellation, async locks and channels. [`with_tokio`] is about both in one
+//!   program.
 //! - [`from_go`]: goroutines, channels, `context`.
 //!
 //! Only rustdoc compiles these chapters; a normal build does not.
@@ -22,11 +26,15 @@ pub mod cancellation;
 pub mod channels;
 pub mod compute_or_wait;
 pub mod from_crossbeam;
+pub mod from_flume;
 pub mod from_go;
 pub mod from_rayon;
+pub mod from_std;
 pub mod from_tokio;
 pub mod hazards;
 #[cfg(feature = "net")]
 pub mod net;
 pub mod protocols;
+pub mod servers;
 pub mod tuning;
+pub mod with_tokio;

@@ -56,6 +56,7 @@ static KIND: Kind = Kind {
     keep: None,
     spins: 0,
     resumes: true,
+    retries: false,
     home: None,
 };
 

@@ -64,6 +64,7 @@ static KIND: Kind = Kind {
     keep: None,
     spins: 0,
     resumes: true,
+    retries: false,
     home: Some(Home {
         // SAFETY: waiters of this kind are the first field of a `Fiber`, which outlives its waits.
         is_local: |waiter| unsafe { ptr::eq((*(*waiter.cast::<Fiber>()).home).thread, identity()) },

@@ -6,6 +6,7 @@
 
 mod bias;
 mod cancel;
+mod channel_blocking;
 mod channel_cx;
 mod channel_one_to_one;
 mod channel_rendezvous;
@@ -23,6 +24,7 @@ mod local_wait;
 mod offer;
 mod parcel;
 mod parker;
+mod placed;
 mod proto_ring;
 mod queue;
 mod readiness;

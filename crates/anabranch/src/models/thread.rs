@@ -23,7 +23,7 @@ pub(super) struct Thread {
 
 impl Thread {
     pub(super) fn new() -> Self {
-        Self::with(Parked::new())
+        Self::with(Parked::like_a_fiber())
     }
 
     /// Creates a thread whose waiter other threads already know.

@@ -10,6 +10,7 @@ use crate::{
         blocking_threads::BlockingConfig,
         build_error::{BuildError, NUM_THREADS},
         hazard::Hazard,
+        hooks::FiberHooks,
         panic_handler::PanicHandler,
         registry::Registry,
         thread_builder::ThreadBuilder,
@@ -106,7 +107,7 @@ impl Builder {
         self
     }
 
-    /// Sets a handler for hazards: a fiber that blocks the thread to which other fibers are bound, see
+    /// Sets a handler for hazards: a fiber that keeps the thread to which other fibers are bound, see
     /// [`HazardKind`](crate::HazardKind). Without a handler the pool writes a line to the standard error stream, if
     /// that is writable.
     ///
@@ -129,6 +130,38 @@ impl Builder {
     /// ```
     pub fn on_hazard(mut self, handler: impl Fn(&Hazard) + Send + Sync + 'static) -> Self {
         self.config.on_hazard = Some(Box::new(handler));
+        self
+    }
+
+    /// Sets what the program does when a fiber starts, suspends, resumes and ends: for example to let the spans of a
+    /// profiler follow the fiber. The guide [shows that](crate::guide::servers#spans-that-follow-their-fibers). A pool
+    /// has one set of hooks; a later call replaces them.
+    ///
+    /// ```
+    /// use anabranch::{FiberHooks, HookedFiber, Pool};
+    /// use std::sync::{Arc, atomic::{AtomicU32, Ordering}};
+    ///
+    /// struct Count(Arc<AtomicU32>);
+    ///
+    /// impl FiberHooks for Count {
+    ///     type Saved = ();
+    ///
+    ///     fn suspend(&self, _: &HookedFiber<'_>) {
+    ///         self.0.fetch_add(1, Ordering::Relaxed);
+    ///     }
+    ///
+    ///     fn resume(&self, _: &HookedFiber<'_>, (): ()) {}
+    /// }
+    ///
+    /// let suspensions = Arc::new(AtomicU32::new(0));
+    /// let pool = Pool::builder().threads(1).fiber_hooks(Count(Arc::clone(&suspensions))).build()?;
+    /// let fiber = pool.spawn(|cx| (0..3).for_each(|_| cx.yield_now()));
+    /// pool.run(|cx| fiber.join(cx)).unwrap();
+    /// assert_eq!(suspensions.load(Ordering::Relaxed), 3);
+    /// # Ok::<(), anabranch::BuildError>(())
+    /// ```
+    pub fn fiber_hooks(mut self, hooks: impl FiberHooks) -> Self {
+        self.config.hooks = Some(Box::new(hooks));
         self
     }
 
@@ -170,7 +203,7 @@ impl Builder {
     /// ```
     /// let pool = anabranch::Pool::builder().threads(1).max_blocking_threads(4).build()?;
     /// let sum: usize = pool.run(|cx| {
-    ///     let call = |cx: &anabranch::Cx<'_>, n| cx.blocking(|| n * n);
+    ///     let call = |cx: &anabranch::Cx<'_>, n: usize| cx.blocking(|| n * n);
     ///     Ok::<_, anabranch::Cancelled>(cx.map_concurrent(100, 0..100, call)?.iter().sum())
     /// }).unwrap();
     /// assert_eq!(sum, 328_350);
@@ -381,7 +414,7 @@ impl Builder {
         let limits = Limits::new(self.max_fibers.unwrap_or(DEFAULT_MAX_FIBERS), self.stacks);
         // From here on, dropping the pool ends the threads that were started.
         let registry = Registry::new(threads, fence, self.config, self.blocking, self.clock, limits);
-        let pool = Pool { registry, joins_threads: true };
+        let pool = Pool { registry, joins_threads: is_own_spawn };
         let (started, starts) = mpsc::channel();
         // On a system without threads the caller is the only one, whatever number was requested.
         let own = if thread::CAN_START { threads } else { 0 };

@@ -3,7 +3,7 @@
 use crate::{
     pool::{
         build_error::BuildError, builder::Builder, guest::Guest, handle::Pool, id::PoolId, registry::Registry,
-        thread_builder::ThreadBuilder, worker::Worker,
+        stats::Stats, thread_builder::ThreadBuilder, worker::Worker,
     },
     sys::thread::thread_local,
 };
@@ -39,7 +39,11 @@ pub(crate) fn on_behalf_of<R>(registry: &Registry, call: impl FnOnce() -> R) -> 
 impl Pool {
     /// Returns the default pool, and creates it on first use.
     ///
-    /// Functions such as [`join`](crate::join) and [`scope`](crate::scope) use it outside of any pool.
+    /// Functions such as [`join`](crate::join) and [`scope`](crate::scope) use it outside of any pool. The reference is
+    /// `'static`, so it is a handle of the pool that can be copied, stored and sent. Functions for the pool that the
+    /// caller is in, or else for the default one, are [`spawn`](crate::spawn), [`spawn_named`](crate::spawn_named),
+    /// [`spawn_async`](crate::spawn_async), [`execute`](crate::execute), [`fibers`](crate::fibers) and
+    /// [`stats`](crate::stats).
     ///
     /// # Panics
     /// Panics when `ANABRANCH_NUM_THREADS` is set and is not a valid number of threads.
@@ -47,6 +51,8 @@ impl Pool {
     /// ```
     /// let default = anabranch::Pool::default_pool();
     /// assert_eq!(default.install(anabranch::current_pool_id), Some(default.id()));
+    /// let handle = default.spawn_named("reporter", |_| default.stats().workers.len());
+    /// assert_eq!(default.run(|cx| handle.join(cx)).unwrap(), default.num_threads());
     /// ```
     #[inline]
     #[track_caller]
@@ -155,6 +161,23 @@ impl Builder {
 #[track_caller]
 pub fn current_num_threads() -> usize {
     Pool::of_caller().threads()
+}
+
+/// Returns what the threads of the pool that the caller is in have done, or else those of the default pool. See
+/// [`Pool::stats`].
+///
+/// ```
+/// assert_eq!(anabranch::join(|| 1, || 2), (1, 2));
+/// println!("{}", anabranch::stats());
+/// # let pool = anabranch::Pool::builder().threads(3).build().unwrap();
+/// assert_eq!(pool.install(anabranch::stats).workers.len(), 3);
+/// ```
+///
+/// # Panics
+/// Panics outside of any pool, when the default pool cannot be made.
+#[track_caller]
+pub fn stats() -> Stats {
+    Pool::of_caller().stats()
 }
 
 /// Returns the identity of the pool that the calling thread is in, or `None` outside of any pool. See [`Pool::id`].

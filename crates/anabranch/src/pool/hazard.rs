@@ -1,5 +1,5 @@
-//! Hazards that may make a program hang, reported while it runs: a fiber blocks the thread to which other fibers are
-//! bound.
+//! Hazards that may make a program hang or slow, reported while it runs: a fiber keeps the thread to which other fibers
+//! are bound.
 
 use crate::sys::diagnostics;
 use std::{fmt, panic::Location, sync::Arc, time::Duration};
@@ -13,6 +13,9 @@ pub enum HazardKind {
     /// A fiber has blocked its thread for a second, for example in a lock of the standard library, while other fibers
     /// are bound to the thread. Reported once each time that the thread is blocked.
     BlockedThread,
+    /// A fiber has computed for a second without a wait, while other fibers of its thread are ready. Reported once for
+    /// each pool. Fibers that have not started do not wait for it: they start on other threads.
+    LongComputation,
 }
 
 /// A fiber that blocks the thread to which other fibers are bound; see
@@ -73,6 +76,12 @@ impl fmt::Display for Hazard {
                 f,
                 "fiber `{name}` has blocked its thread for {:?}, and {others} other fibers are bound to the same thread \
                  (worker {worker}). Is a lock of the standard library held across a wait? See the documentation of `Cx`",
+                self.lasted
+            ),
+            HazardKind::LongComputation => write!(
+                f,
+                "fiber `{name}` has computed for {:?} without a wait, while some of the {others} other fibers of its \
+                 thread are ready (worker {worker}). Compute in `Cx::blocking`, or call `Cx::yield_now` now and then",
                 self.lasted
             ),
         }

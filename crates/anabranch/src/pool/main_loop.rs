@@ -42,6 +42,7 @@ impl Registry {
         } else {
             me.status.activate();
         }
+        me.placed().open(true);
         let mut backoff = StealBackoff::new();
         // The last look at the clock.
         let mut now = Instant::now();
@@ -84,6 +85,7 @@ impl Registry {
                 now = Instant::now();
             }
         }
+        me.placed().open(false);
         me.status.vacate();
         me.end_fibers();
     }
@@ -98,6 +100,8 @@ impl Registry {
     /// Between two looks at the clock it only reads the shelves and queues, which disturbs no other thread. A request
     /// makes its victims publish, so it is made with backoff.
     fn search(&self, me: &Worker, backoff: &mut StealBackoff, now: &mut Instant) -> Option<Work> {
+        me.placed().note_in_time();
+        me.note_settled();
         let (mut start, mut has_searched, mut has_raided, mut rounds) = (*now, false, false, 0u32);
         // If no other thread works, no thread can publish anything. One look is enough, unless the next parallel part
         // is likely to follow soon.
@@ -186,7 +190,7 @@ impl Registry {
         loop {
             // Ready fibers wait for this worker, and so does a thread that broadcasts. A broadcast may take long, and
             // no thread should rely on this worker meanwhile.
-            if self.ends() || !me.inbox.is_empty() || me.has_ready_fibers() {
+            if self.ends() || !me.inbox.is_empty() || me.has_ready_fibers() || me.has_placed_jobs() {
                 if idle == Idle::Heartbeat || !self.wakes_by_itself(me) {
                     // The role does not go to a spare: most broadcasts are short, and the thread that waits for one
                     // makes sure that there is a heartbeat worker.

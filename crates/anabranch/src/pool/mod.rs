@@ -25,6 +25,8 @@ pub(crate) mod hazard;
 #[cfg(not(loom))]
 mod heartbeat;
 #[cfg(not(loom))]
+pub(crate) mod hooks;
+#[cfg(not(loom))]
 pub(crate) mod id;
 pub(crate) mod indices;
 #[cfg(not(loom))]
@@ -65,9 +67,10 @@ pub use self::{
     broadcast::{broadcast, spawn_broadcast},
     build_error::BuildError,
     builder::Builder,
-    default_pool::{current_num_threads, current_pool_id, in_pool},
+    default_pool::{current_num_threads, current_pool_id, in_pool, stats},
     handle::Pool,
     hazard::{Hazard, HazardKind},
+    hooks::{FiberHooks, HookedFiber},
     id::PoolId,
     pending::{has_pending, run_pending, run_pending_local},
     stats::{Stats, WorkerStats},

@@ -81,8 +81,9 @@ impl Registry {
     ) -> Arc<Self> {
         Arc::new_cyclic(|registry: &Weak<Self>| {
             let entries = WorkerList::new();
+            let has_hooks = config.hooks.is_some();
             for _ in 0..threads {
-                entries.add(|index| Worker::new(registry.as_ptr(), threads, index, true, fence));
+                entries.add(|index| Worker::new(registry.as_ptr(), threads, index, true, fence, has_hooks));
             }
             Self {
                 id: PoolId::new(),
@@ -154,7 +155,8 @@ impl Registry {
 
     pub(crate) fn add_entry(&self, is_own: bool) -> &Worker {
         let _adding = lock(&self.adding);
-        let index = self.entries.add(|index| Worker::new(self, self.threads(), index, is_own, self.fence));
+        let has_hooks = self.pool_threads.hooks().is_some();
+        let index = self.entries.add(|index| Worker::new(self, self.threads(), index, is_own, self.fence, has_hooks));
         self.worker(index)
     }
 
@@ -209,17 +211,20 @@ impl Registry {
         }
     }
 
-    /// Enqueues a fiber to start: in the caller's own queue if it is in this pool, or else in that of one of the
-    /// workers.
+    /// Returns a number that grows by one with each call: whose turn it is among the workers.
+    pub(crate) fn next_turn(&self) -> usize {
+        self.next_worker.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Enqueues a fiber to start: in the caller's own queue if it is in this pool, or else on one of the workers.
     pub(crate) fn inject(&self, job: Job) {
         let here = Worker::current();
         if here.is_of(self) {
             // SAFETY: this thread holds the worker entry, so it is the owner of the queue.
             unsafe { here.fibers.jobs.push(job) };
             self.wake_heartbeat_for_work();
-        } else {
-            let index = self.next_worker.fetch_add(1, Ordering::Relaxed) % self.threads();
-            self.worker(index).fibers.jobs.inject(job);
+        } else if !self.place_from_outside(job) {
+            self.worker(self.next_turn() % self.threads()).fibers.jobs.inject(job);
             self.announce_work();
         }
     }
@@ -258,7 +263,7 @@ impl Registry {
     pub(crate) fn is_wound_up(&self) -> bool {
         self.limits.is_empty()
             && self.detached.load(Ordering::Relaxed) == 0
-            && self.workers().all(|worker| worker.fibers.jobs.is_empty())
+            && self.workers().all(|worker| worker.fibers.jobs.is_empty() && worker.placed().is_empty())
     }
 
     pub(crate) fn is_closing(&self) -> bool {

@@ -120,6 +120,10 @@ counters! {
     wakes,
     /// Fibers that it started.
     fibers,
+    /// Fibers that are live: that it has started and that have not ended.
+    live,
+    /// Fibers that it placed on other workers, which had fewer.
+    placed,
     /// The number of times it switched to the stack of a fiber and back.
     switches,
 }
@@ -199,8 +203,8 @@ impl fmt::Display for Stats {
         write!(
             f,
             "published {}, raided {}, reclaimed {}, stolen {} ({} while waiting), searches {}, parks {}, wakes {}, \
-             fibers {}, switches {}, spare threads {}, slots lent {}, blocking calls {} on {} threads, {} queued, working \
-             {:?}, searching {:?}, parked {:?}",
+             fibers {} ({} live, {} placed elsewhere), switches {}, spare threads {}, slots lent {}, blocking calls {} on \
+             {} threads, {} queued, working {:?}, searching {:?}, parked {:?}",
             total.published,
             total.raided,
             total.reclaimed,
@@ -210,6 +214,8 @@ impl fmt::Display for Stats {
             total.parks,
             total.wakes,
             total.fibers,
+            total.live,
+            total.placed,
             total.switches,
             self.spare_threads,
             self.slots_lent,

@@ -12,6 +12,7 @@
 use crate::{
     pool::{
         hazard::{self, Hazard, HazardKind},
+        hooks::AnyHooks,
         panic_handler::PanicHandler,
     },
     sys::{
@@ -37,6 +38,7 @@ pub(crate) struct ThreadConfig {
     pub(crate) on_exit: Option<Handler>,
     pub(crate) on_panic: PanicHandler,
     pub(crate) on_hazard: Option<HazardHandler>,
+    pub(crate) hooks: Option<Box<dyn AnyHooks>>,
     /// The cores to which threads are bound in turn. Empty if threads are not bound.
     pub(crate) cores: Vec<usize>,
     pub(crate) max_spares: usize,
@@ -50,6 +52,7 @@ pub(crate) struct Threads {
     refused: AtomicU64,
     has_complained: AtomicBool,
     has_seen_run_on_fiber: AtomicBool,
+    has_seen_long_computation: AtomicBool,
     /// Worker entries for which the system refused a thread; later attempts use them.
     unused: Mutex<Vec<usize>>,
     /// No thread was started when the pool was made. The system refused them, or the pool uses the program's.
@@ -65,6 +68,7 @@ impl Threads {
             refused: AtomicU64::new(0),
             has_complained: AtomicBool::new(false),
             has_seen_run_on_fiber: AtomicBool::new(false),
+            has_seen_long_computation: AtomicBool::new(false),
             unused: Mutex::new(Vec::new()),
             had_no_thread: AtomicBool::new(false),
         }
@@ -172,6 +176,11 @@ impl Threads {
         !self.has_seen_run_on_fiber.load(Ordering::Relaxed) && !self.has_seen_run_on_fiber.swap(true, Ordering::Relaxed)
     }
 
+    /// Returns whether this long computation on a fiber is the first of the pool, and records that it is reported.
+    pub(crate) fn is_first_long_computation(&self) -> bool {
+        !self.has_seen_long_computation.swap(true, Ordering::Relaxed)
+    }
+
     /// Reports a hazard. Does not unwind, because callers are in the middle of a wait. The handler must not begin such
     /// a wait again.
     pub(crate) fn report_hazard(&self, hazard: &Hazard) {
@@ -186,6 +195,11 @@ impl Threads {
             }
             None => hazard::print(hazard),
         }
+    }
+
+    /// Returns what the program does when fibers start, suspend, resume and end.
+    pub(crate) fn hooks(&self) -> Option<&dyn AnyHooks> {
+        self.config.hooks.as_deref()
     }
 
     pub(crate) fn panic_handler(&self) -> &PanicHandler {

@@ -3,8 +3,8 @@
 
 use crate::{
     fiber::{
-        fiber::Fiber, kick::Kick, limits::Limits, own_store::OwnStore, ready::Inbox, ready_queue::ReadyQueue,
-        run_queue::RunQueue, stack::pool::StackPool, status::FiberStatus, task::Job,
+        fiber::Fiber, kick::Kick, limits::Limits, own_store::OwnStore, placed::Placed, ready::Inbox,
+        ready_queue::ReadyQueue, run_queue::RunQueue, stack::pool::StackPool, status::FiberStatus, task::Job,
     },
     fork::{
         frame::{Frame, Lineage, Running},
@@ -20,6 +20,7 @@ use crate::{
     reactor::slot::Slot,
     sys::{
         asymmetric_fence::Fence,
+        clock::Instant,
         parker::Parker,
         sync::{AtomicBool, AtomicU64, Mutex, Ordering, lock},
         thread::{self, thread_local},
@@ -50,6 +51,8 @@ pub(crate) struct Fibers {
     /// Fibers that have not started. On cache lines of its own, as are `inbox` and `local`: searching threads read the
     /// rest of a worker all the time.
     pub(crate) jobs: CachePadded<RunQueue<Job>>,
+    /// Fibers to start that other threads have placed here.
+    placed: Placed<Job>,
     /// Fibers that other threads have woken.
     pub(crate) inbox: CachePadded<Inbox<Fiber>>,
     /// Kicks from other threads. They are rare, so this has no cache line of its own.
@@ -64,8 +67,10 @@ pub(crate) struct Fibers {
 /// The state of a worker's fibers that only the worker's thread accesses.
 pub(crate) struct Local {
     pub(crate) ready: ReadyQueue<Fiber>,
-    /// The number of fibers that have begun and not ended.
-    pub(crate) live: Cell<usize>,
+    /// The number of fibers from which on the worker compares its load with that of others, and the number of
+    /// comparisons. See `fiber::placement`.
+    pub(crate) compares_from: Cell<usize>,
+    pub(crate) compared: Cell<usize>,
     pub(crate) timers: RefCell<Timers<*const Fiber>>,
     pub(crate) stacks: RefCell<Option<StackPool>>,
     /// The store for the blocks of fibers that are spawned here.
@@ -116,6 +121,8 @@ pub(crate) struct Worker {
     /// Whether it was named heartbeat worker while it slept.
     called: AtomicBool,
     registry: *const Registry,
+    /// Whether the pool has hooks for fibers.
+    pub(crate) has_hooks: bool,
     /// The binary logarithm of the number of the pool's threads, rounded up. Here since each loop reads it.
     pub(crate) threads_log2: u32,
     /// The index of the thread that it has taken; see `pool::thread_index`.
@@ -153,6 +160,7 @@ static NOBODY: Worker = Worker {
     thread: AtomicU64::new(0),
     called: AtomicBool::new(false),
     registry: ptr::null(),
+    has_hooks: false,
     threads_log2: 0,
     lease: Cell::new(None),
     last_victim: Cell::new(0),
@@ -168,11 +176,13 @@ impl Fibers {
     const fn new(fence: Fence) -> Self {
         Self {
             jobs: CachePadded::new(RunQueue::new(fence)),
+            placed: Placed::new(),
             inbox: CachePadded::new(Inbox::new()),
             kicks: Inbox::new(),
             local: CachePadded::new(Local {
                 ready: ReadyQueue::new(),
-                live: Cell::new(0),
+                compares_from: Cell::new(0),
+                compared: Cell::new(0),
                 timers: RefCell::new(Timers::new()),
                 stacks: RefCell::new(None),
                 store: OwnStore::new(),
@@ -203,7 +213,14 @@ impl Blocks {
 }
 
 impl Worker {
-    pub(crate) fn new(registry: *const Registry, threads: usize, index: usize, is_own: bool, fence: Fence) -> Self {
+    pub(crate) fn new(
+        registry: *const Registry,
+        threads: usize,
+        index: usize,
+        is_own: bool,
+        fence: Fence,
+        has_hooks: bool,
+    ) -> Self {
         Self {
             stack: ForkStack::new(fence),
             parker: Parker::new(),
@@ -224,6 +241,7 @@ impl Worker {
             thread: AtomicU64::new(0),
             called: AtomicBool::new(false),
             registry,
+            has_hooks,
             threads_log2: threads.next_power_of_two().trailing_zeros(),
             lease: Cell::new(None),
             last_victim: Cell::new(0),
@@ -409,12 +427,28 @@ impl Worker {
 
     /// Returns whether there is something to take.
     pub(crate) fn has_work(&self) -> bool {
-        !self.tasks.is_empty() || self.stack.shelf.has_available() || self.has_jobs()
+        !self.tasks.is_empty()
+            || self.stack.shelf.has_available()
+            || (!self.fibers.jobs.is_empty() || self.has_overdue_jobs()) && self.limits().has_room()
     }
 
     /// Returns whether this worker has fibers to start, and the limits allow one.
     pub(crate) fn has_jobs(&self) -> bool {
-        !self.fibers.jobs.is_empty() && self.limits().has_room()
+        !(self.fibers.jobs.is_empty() && self.fibers.placed.is_empty()) && self.limits().has_room()
+    }
+
+    /// Returns whether there are fibers to start that were placed here, and the limits allow one.
+    pub(crate) fn has_placed_jobs(&self) -> bool {
+        !self.fibers.placed.is_empty() && self.limits().has_room()
+    }
+
+    /// Returns whether a placed fiber has waited here for so long that other threads may take it.
+    pub(crate) fn has_overdue_jobs(&self) -> bool {
+        self.registry().is_some_and(|registry| self.fibers.placed.is_overdue(|| registry.micros_at(Instant::now())))
+    }
+
+    pub(crate) fn placed(&self) -> &Placed<Job> {
+        &self.fibers.placed
     }
 
     pub(crate) fn limits(&self) -> &Limits {

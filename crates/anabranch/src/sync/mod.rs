@@ -9,6 +9,7 @@
 //! | [`Semaphore`] | limits how many do something at a time |
 //! | [`Barrier`] | a point that a number of parties pass together |
 //! | [`Event`] | an event that wakes all its waiters |
+//! | [`Notify`] | a wake-up for one waiter, or for all |
 //! | [`OnceCell`], [`Once`] | a value that is made, or an action that is done, by its first user |
 //!
 //! Every operation that may wait comes in four forms:
@@ -34,8 +35,10 @@ pub(crate) mod acquire_wait;
 mod barrier;
 mod condvar;
 mod event;
+mod mapped;
 mod monitor;
 mod mutex;
+mod notify;
 mod once;
 mod operations;
 pub(crate) mod raw_mutex;
@@ -49,7 +52,9 @@ pub use self::{
     barrier::Barrier,
     condvar::Condvar,
     event::Event,
+    mapped::{MappedMutexGuard, MappedRwLockReadGuard, MappedRwLockWriteGuard, OwnedMutexGuard},
     mutex::{Mutex, MutexGuard},
+    notify::{Notify, Notifying},
     once::{Once, OnceCell},
     operations::{Acquiring, Locking, Reading, Waiting, Writing},
     rwlock::{RwLock, RwLockReadGuard, RwLockWriteGuard},

@@ -207,6 +207,10 @@ impl<T: ?Sized> Mutex<T> {
         wait_shielded_for(cx, &LockWait::new(&self.raw), reason);
     }
 
+    pub(super) fn value_ptr(&self) -> *mut T {
+        self.value.get()
+    }
+
     pub(super) fn raw(&self) -> &RawMutex {
         &self.raw
     }

@@ -244,6 +244,11 @@ impl<'a, T: ?Sized> RwLockReadGuard<'a, T> {
     pub(super) fn new(lock: &'a RwLock<T>) -> Self {
         Self { lock, _value: PhantomData }
     }
+
+    /// Returns the lock of this guard.
+    pub(super) fn lock(&self) -> &'a RwLock<T> {
+        self.lock
+    }
 }
 
 impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
@@ -251,6 +256,11 @@ impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
     #[inline]
     pub(super) fn new(lock: &'a RwLock<T>) -> Self {
         Self { lock, _value: PhantomData }
+    }
+
+    /// Returns the lock of this guard.
+    pub(super) fn lock(&self) -> &'a RwLock<T> {
+        self.lock
     }
 
     /// Turns the guard into one for reading, and admits other readers. No writer changes the value in between.

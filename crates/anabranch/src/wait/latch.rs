@@ -169,6 +169,13 @@ unsafe impl<S: Deref<Target = Latch>> Waitable for LatchWait<S> {
     }
 }
 
+impl<S: Deref<Target = Latch>> LatchWait<S> {
+    /// Returns the latch.
+    pub(crate) fn latch(&self) -> &Latch {
+        &self.latch
+    }
+}
+
 impl<S> LatchWait<S> {
     fn own(&self) -> Word {
         ptr::from_ref(&self.address).cast_mut()

@@ -20,7 +20,11 @@ pub(crate) struct Parked {
     pub(crate) parker: Parker,
 }
 
-static KIND: Kind = Kind::in_arc::<Parked>(wake, SPINS, true);
+static KIND: Kind = Kind { retries: true, ..Kind::in_arc::<Parked>(wake, SPINS, true) };
+
+/// A thread that stands for a fiber in a model.
+#[cfg(loom)]
+static FIBER: Kind = Kind::in_arc::<Parked>(wake, SPINS, true);
 
 /// # Safety
 /// The waiter was retained for this call.
@@ -34,6 +38,12 @@ impl Parked {
     /// Creates the waiter of one thread.
     pub(crate) fn new() -> Arc<Self> {
         Arc::new(Self { waiter: Waiter::new(&KIND), parker: Parker::new() })
+    }
+
+    /// Creates the waiter of a thread that stands for a fiber.
+    #[cfg(loom)]
+    pub(crate) fn like_a_fiber() -> Arc<Self> {
+        Arc::new(Self { waiter: Waiter::new(&FIBER), parker: Parker::new() })
     }
 
     /// Returns the address of the waiter. It is derived from a pointer to the whole, since `wake` accesses the other

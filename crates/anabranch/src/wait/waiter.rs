@@ -103,6 +103,9 @@ pub(crate) struct Kind {
     /// Whether an attempt follows each wait that a waitable has ended, as on a fiber or a thread. A future may be
     /// dropped instead, and a member of a set may never be attempted.
     pub(crate) resumes: bool,
+    /// Whether the owner had better be woken for room, and send itself, than have its value moved into the room. So it
+    /// is for a thread, which costs far more to wake than to run: once woken it sends many values.
+    pub(crate) retries: bool,
     /// For waiters that may wait [locally](self).
     pub(crate) home: Option<Home>,
 }
@@ -136,7 +139,14 @@ impl Kind {
             // call.
             unsafe { drop(Arc::from_raw(waiter.cast::<T>())) }
         }
-        Self { wake, keep: Some(Keep { retain: retain::<T>, release: release::<T> }), spins, resumes, home: None }
+        Self {
+            wake,
+            keep: Some(Keep { retain: retain::<T>, release: release::<T> }),
+            spins,
+            resumes,
+            retries: false,
+            home: None,
+        }
     }
 }
 
@@ -192,6 +202,12 @@ impl Waiter {
     #[inline]
     pub(crate) fn resumes(&self) -> bool {
         self.kind.resumes
+    }
+
+    /// See [`Kind::retries`].
+    #[inline]
+    pub(crate) fn retries(&self) -> bool {
+        self.kind.retries
     }
 
     /// Returns how many operations in a row may still succeed without a wait.

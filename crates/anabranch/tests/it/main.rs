@@ -5,6 +5,7 @@ mod channel;
 mod common;
 #[cfg(unix)]
 mod cx;
+mod errors;
 mod fiber;
 mod fork;
 #[cfg(feature = "net")]

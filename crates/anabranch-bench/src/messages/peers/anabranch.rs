@@ -9,7 +9,7 @@ use anabranch::sync::Mutex;
 use anabranch::{Cx, Pool};
 
 use super::ROOM;
-use crate::messages::blocking::{Blocking, Channel, Selection, Shared};
+use crate::messages::blocking::{Blocking, Channel, Selection, Shared, Threads};
 
 /// Fibers of a pool.
 pub struct Fibers;
@@ -116,6 +116,56 @@ where
 {
     fn share(sender: &Self::Sender) -> Self::Sender {
         sender.clone()
+    }
+}
+
+/// The channels with any number of senders and receivers, between threads that join no pool.
+pub struct Plain<const BOUNDED: bool>;
+
+impl<const BOUNDED: bool> Channel<Threads> for Plain<BOUNDED> {
+    type Sender = channel::Sender<u64>;
+    type Receiver = channel::Receiver<u64>;
+
+    fn new() -> (Self::Sender, Self::Receiver) {
+        if BOUNDED { channel::bounded(ROOM) } else { channel::unbounded() }
+    }
+
+    #[inline(always)]
+    fn send((): &(), sender: &mut Self::Sender, value: u64) {
+        sender.send_blocking(value).expect("the receiver is there");
+    }
+
+    #[inline(always)]
+    fn recv((): &(), receiver: &mut Self::Receiver) -> Option<u64> {
+        receiver.recv_blocking().ok()
+    }
+}
+
+impl<const BOUNDED: bool> Shared<Threads> for Plain<BOUNDED> {
+    fn share(sender: &Self::Sender) -> Self::Sender {
+        sender.clone()
+    }
+}
+
+/// `spsc`, between threads that join no pool.
+pub struct PlainSpsc<const BOUNDED: bool>;
+
+impl<const BOUNDED: bool> Channel<Threads> for PlainSpsc<BOUNDED> {
+    type Sender = spsc::Sender<u64>;
+    type Receiver = spsc::Receiver<u64>;
+
+    fn new() -> (Self::Sender, Self::Receiver) {
+        if BOUNDED { spsc::bounded(ROOM) } else { spsc::unbounded() }
+    }
+
+    #[inline(always)]
+    fn send((): &(), sender: &mut Self::Sender, value: u64) {
+        sender.send_blocking(value).expect("the receiver is there");
+    }
+
+    #[inline(always)]
+    fn recv((): &(), receiver: &mut Self::Receiver) -> Option<u64> {
+        receiver.recv_blocking().ok()
     }
 }
 

@@ -104,6 +104,8 @@ pub enum On {
     Current,
     /// Threads of the system.
     Threads,
+    /// Threads of the system that join no pool, where a library distinguishes them.
+    Plain,
 }
 
 /// A line of the comparison: a kind of channel, and the code that uses it.
@@ -131,6 +133,19 @@ impl Kind {
     /// Returns whether it connects one sender and one receiver.
     pub fn is_link(self) -> bool {
         !self.is_selection() && !matches!(self.library, AnabranchLocked | MayMpmc)
+    }
+
+    /// Returns whether it has a capacity.
+    pub fn is_bounded(self) -> bool {
+        matches!(
+            self.library,
+            AnabranchB | AnabranchMpmcB | KanalB | CrossfireB | TokioB | FlumeB | AsyncChannelB | StdB | CrossbeamB
+        )
+    }
+
+    /// Returns whether threads of the system use it.
+    pub fn is_of_threads(self) -> bool {
+        matches!(self.on, On::Threads | On::Plain)
     }
 
     /// Returns whether it has many senders.
@@ -236,6 +251,10 @@ impl Peers for Kind {
         kind(AnabranchB, On::Threads),
         kind(AnabranchMpmcU, On::Threads),
         kind(AnabranchMpmcB, On::Threads),
+        kind(AnabranchU, On::Plain),
+        kind(AnabranchB, On::Plain),
+        kind(AnabranchMpmcU, On::Plain),
+        kind(AnabranchMpmcB, On::Plain),
         kind(StdU, On::Threads),
         kind(StdB, On::Threads),
         kind(CrossbeamU, On::Threads),
@@ -257,7 +276,7 @@ impl Peers for Kind {
             // Always one thread.
             On::Current => vec![None],
             // As many threads as the workload uses; the system spreads them over all cores.
-            On::Threads => vec![None],
+            On::Threads | On::Plain => vec![None],
             On::Fibers | On::Tokio => asked.iter().copied().map(Some).collect(),
         }
     }
@@ -278,6 +297,7 @@ impl fmt::Display for Kind {
             On::Tokio => "-tokio",
             On::Current => "-current",
             On::Threads => "-threads",
+            On::Plain => "-plain",
         };
         f.pad(&format!("{}{on}", self.name()))
     }

@@ -7,6 +7,7 @@ pub mod msgsend;
 pub mod ring;
 pub mod select;
 pub mod stream;
+pub mod threads;
 pub mod token;
 
 use std::time::Duration;
@@ -191,7 +192,7 @@ fn framed<W: Workload + 'static>(settings: &Settings, workload: W) -> Box<dyn An
 }
 
 /// All workloads: the name on the command line, and how to build it.
-pub const ALL: [Listed<Kind, Settings>; 17] = [
+pub const ALL: [Listed<Kind, Settings>; 25] = [
     ("msgsend-4", |settings| framed(settings, msgsend::Msgsend::new(4))),
     ("msgsend-20", |settings| framed(settings, msgsend::Msgsend::new(20))),
     ("msgsend-100", |settings| framed(settings, msgsend::Msgsend::new(100))),
@@ -202,6 +203,14 @@ pub const ALL: [Listed<Kind, Settings>; 17] = [
     ("ping-pong", |settings| framed(settings, token::Token::new(2))),
     ("stream", |settings| framed(settings, stream::Stream::Fibers)),
     ("stream-threads", |settings| framed(settings, stream::Stream::Threads)),
+    ("threads-1-u", |settings| framed(settings, threads::Threads::new(1, false))),
+    ("threads-1-b", |settings| framed(settings, threads::Threads::new(1, true))),
+    ("threads-4-u", |settings| framed(settings, threads::Threads::new(4, false))),
+    ("threads-4-b", |settings| framed(settings, threads::Threads::new(4, true))),
+    ("threads-20-u", |settings| framed(settings, threads::Threads::new(20, false))),
+    ("threads-20-b", |settings| framed(settings, threads::Threads::new(20, true))),
+    ("threads-100-u", |settings| framed(settings, threads::Threads::new(100, false))),
+    ("threads-100-b", |settings| framed(settings, threads::Threads::new(100, true))),
     ("select-4", |settings| framed(settings, select::Select::new(4))),
     ("select-32", |settings| framed(settings, select::Select::new(32))),
     ("select-256", |settings| framed(settings, select::Select::new(256))),

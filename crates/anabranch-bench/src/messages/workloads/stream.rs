@@ -6,7 +6,7 @@ use tokio::task::spawn;
 use super::{Amount, Frame, Job, Workload};
 use crate::fibers::peers::Done;
 use crate::messages::blocking::{self, Blocking};
-use crate::messages::peers::{Kind, On};
+use crate::messages::peers::Kind;
 use crate::messages::tasks;
 use crate::sample::{Sample, Stopwatch};
 
@@ -76,7 +76,7 @@ impl Workload for Stream {
     }
 
     fn suits(&self, kind: Kind) -> bool {
-        kind.is_link() && (kind.on() == On::Threads) == (*self == Stream::Threads)
+        kind.is_link() && kind.is_of_threads() == (*self == Stream::Threads)
     }
 
     fn bar(&self) -> Option<f64> {

@@ -70,6 +70,16 @@ impl<T> Sender<T> {
         self.versioned.close();
     }
 
+    /// Returns the number of senders, without weak ones.
+    pub fn sender_count(&self) -> usize {
+        self.versioned.sender_count()
+    }
+
+    /// Returns the number of receivers.
+    pub fn receiver_count(&self) -> usize {
+        self.versioned.receiver_count()
+    }
+
     /// Returns whether a receiver would receive what is sent now.
     pub fn has_receivers(&self) -> bool {
         self.versioned.has_receivers()

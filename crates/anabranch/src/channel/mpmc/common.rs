@@ -34,6 +34,16 @@ macro_rules! common {
                 self.len() == 0
             }
 
+            /// Returns the number of senders, without weak ones.
+            pub fn sender_count(&self) -> usize {
+                self.channel.sender_count()
+            }
+
+            /// Returns the number of receivers.
+            pub fn receiver_count(&self) -> usize {
+                self.channel.receiver_count()
+            }
+
             /// Returns the capacity, or `None` if it is unlimited.
             pub fn capacity(&self) -> Option<usize> {
                 self.channel.capacity()

@@ -2,7 +2,9 @@
 
 // `common <- receiver <- sender <- permit`.
 pub(crate) mod buffer;
+mod closing;
 mod common;
+mod owned_permit;
 mod permit;
 mod receiver;
 mod sender;
@@ -10,6 +12,8 @@ pub(crate) mod shared;
 pub(crate) mod state;
 
 pub use self::{
+    closing::Closing,
+    owned_permit::OwnedPermit,
     permit::{Permit, Reserving},
     receiver::{Receiver, Receiving},
     sender::{Sender, Sending, WeakSender},

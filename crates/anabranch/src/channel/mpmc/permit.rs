@@ -3,7 +3,7 @@
 use super::{common::opaque, sender::Sender};
 use crate::{
     channel::{
-        Closed, ClosedError, PushError, ReserveError, ReserveTimeoutError,
+        Closed, ClosedError, PushError, ReserveError, ReserveTimeoutError, TryReserveError,
         mpmc::{shared::Channel, state::Offer},
     },
     cx::{
@@ -68,9 +68,13 @@ impl<T> Sender<T> {
         wait_async_for(self.reserving()).await
     }
 
-    /// Like [`reserve`](Self::reserve), without waiting. Returns `None` if there is no room or the channel is closed.
-    pub fn try_reserve(&self) -> Option<Permit<'_, T>> {
-        self.channel.try_reserve().ok().map(|()| Permit { channel: &self.channel })
+    /// Like [`reserve`](Self::reserve), without waiting.
+    ///
+    /// # Errors
+    /// Returns `Full` if there is no room, `Closed` if the channel is closed.
+    pub fn try_reserve(&self) -> Result<Permit<'_, T>, TryReserveError> {
+        self.channel.try_reserve()?;
+        Ok(Permit { channel: &self.channel })
     }
 
     /// Returns the reservation as an operation, for [`Select`](crate::channel::Select) and [`select!`](crate::select).
@@ -93,8 +97,13 @@ impl<T> Sender<T> {
     /// ```
     pub fn reserving(&self) -> Reserving<'_, T> {
         assert!(self.capacity() != Some(0), "there is no room in a rendezvous");
-        let offer = Offer { value: None, is_taken: false };
-        Reserving { channel: &self.channel, entry: Entry::new(offer), has_permit: Cell::new(false) }
+        let offer = Offer::new(None);
+        Reserving {
+            channel: &self.channel,
+            entry: Entry::new(offer),
+            has_permit: Cell::new(false),
+            is_woken: Cell::new(false),
+        }
     }
 }
 
@@ -120,6 +129,8 @@ pub struct Reserving<'a, T> {
     channel: &'a Channel<T>,
     entry: Entry<Offer<T>>,
     has_permit: Cell<bool>,
+    /// Woken for room, and has not looked for it.
+    is_woken: Cell<bool>,
 }
 
 impl<'a, T> Attempt for Reserving<'a, T> {
@@ -129,7 +140,9 @@ impl<'a, T> Attempt for Reserving<'a, T> {
         if self.has_permit.take() {
             return Some(Ok(Permit { channel: self.channel }));
         }
-        match self.channel.try_reserve() {
+        let reserved = self.channel.try_reserve();
+        self.pass_on();
+        match reserved {
             Ok(()) => Some(Ok(Permit { channel: self.channel })),
             Err(PushError::Closed) => Some(Err(Closed)),
             Err(PushError::Full) => None,
@@ -139,6 +152,9 @@ impl<'a, T> Attempt for Reserving<'a, T> {
     fn pass_on(&self) {
         if self.has_permit.take() {
             self.channel.unreserve();
+        }
+        if self.is_woken.take() {
+            self.channel.call_next_sender();
         }
     }
 }
@@ -157,7 +173,9 @@ unsafe impl<T> Waitable for Reserving<'_, T> {
     unsafe fn unregister(&self, is_selected: bool) {
         if is_selected {
             // SAFETY: the queue selected this wait, so the entry is no longer linked.
-            self.has_permit.set(unsafe { self.entry.with(|offer| offer.is_taken) });
+            let (is_taken, retries) = unsafe { self.entry.with(|offer| (offer.is_taken, offer.retries)) };
+            self.has_permit.set(is_taken);
+            self.is_woken.set(!is_taken && retries);
         } else {
             // SAFETY: the caller has registered here, and its wait has ended.
             unsafe { self.channel.unregister_sender(&self.entry) };

@@ -25,7 +25,7 @@ use std::{
 /// The receiving end of a channel; may be cloned. Each value goes to one of the clones. When the last one is dropped,
 /// the channel is closed and the values in it are dropped.
 pub struct Receiver<T> {
-    pub(super) channel: Arc<Channel<T>>,
+    pub(in crate::channel) channel: Arc<Channel<T>>,
 }
 
 impl<T> Receiver<T> {
@@ -152,6 +152,7 @@ impl<T> Receiver<T> {
         received(move || self.recv(cx))
     }
 
+    #[doc(alias = "try_iter")]
     /// Iterates over the values that can be received now, without waiting.
     pub fn drain(&self) -> impl FusedIterator<Item = T> + '_ {
         iter::from_fn(|| self.try_recv().ok()).fuse()

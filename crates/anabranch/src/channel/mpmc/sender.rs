@@ -18,7 +18,7 @@ use crate::{
     time::NEVER,
     wait::{queue::Entry, suspend::WaitReason, waitable::Waitable, waiter::Waiter},
 };
-use std::fmt;
+use std::{cell::Cell, fmt};
 
 /// The number of queued values from which a sending fiber lets others run twice as often; with twice as many, three
 /// times as often, and so on. A receiver gets the same share of the thread as each sender, so otherwise the queue would
@@ -137,8 +137,8 @@ impl<T> Sender<T> {
 
     /// Returns the send as an operation, for [`Select`](crate::channel::Select) and [`select!`](crate::select).
     pub fn sending(&self, value: T) -> Sending<'_, T> {
-        let offer = Offer { value: Some(value), is_taken: false };
-        Sending { channel: &self.channel, entry: Entry::new(offer) }
+        let entry = Entry::new(Offer::new(Some(value)));
+        Sending { channel: &self.channel, entry, is_woken: Cell::new(false) }
     }
 
     /// Returns whether this sends to `receiver`.
@@ -198,10 +198,12 @@ impl<T> Drop for Sender<T> {
 pub struct Sending<'a, T> {
     channel: &'a Channel<T>,
     entry: Entry<Offer<T>>,
+    /// Woken for room, and has not looked for it.
+    is_woken: Cell<bool>,
 }
 
 impl<T> Sending<'_, T> {
-    fn into_value(self) -> T {
+    pub(in crate::channel) fn into_value(self) -> T {
         // SAFETY: the operation does not wait, so its entry is in no queue.
         unsafe { self.entry.with(|offer| offer.value.take()) }.expect("it was not sent")
     }
@@ -215,7 +217,9 @@ impl<T> Attempt for Sending<'_, T> {
         let value = unsafe { self.entry.with(|offer| offer.value.take()) };
         // The value is gone if the wait took it.
         let Some(value) = value else { return Some(Ok(())) };
-        match self.channel.try_send(value) {
+        let sent = self.channel.try_send(value);
+        self.pass_on();
+        match sent {
             Ok(_) => Some(Ok(())),
             Err((PushError::Closed, value)) => Some(Err(ClosedError(value))),
             Err((PushError::Full, value)) => {
@@ -223,6 +227,12 @@ impl<T> Attempt for Sending<'_, T> {
                 unsafe { self.entry.with(|offer| offer.value = Some(value)) };
                 None
             }
+        }
+    }
+
+    fn pass_on(&self) {
+        if self.is_woken.take() {
+            self.channel.call_next_sender();
         }
     }
 }
@@ -249,9 +259,16 @@ unsafe impl<T> Waitable for Sending<'_, T> {
                 // another thread, and a `Box` must not even be moved here.
                 unsafe { (&raw mut offer.value).write(None) };
             }
+            self.is_woken.set(!offer.is_taken && offer.retries);
         };
         // SAFETY: the queue selected this wait, so the entry is no longer linked.
         unsafe { self.entry.with(forget) };
+    }
+}
+
+impl<T> Drop for Sending<'_, T> {
+    fn drop(&mut self) {
+        self.pass_on();
     }
 }
 

@@ -28,8 +28,14 @@
 //!   waits, and after it the sender's waitable may be gone. So the bits of the value are copied first, and count if the
 //!   selection succeeds. The sender in turn goes by the outcome of its wait, and forgets its value if the wait was
 //!   selected with `is_taken`.
-//! - So while senders wait there is no room. While receivers wait, each value in the queue is one for which another
-//!   receiver was woken: each value that comes into the queue, from a sender or by moving up, wakes one.
+//! - **A thread takes room by itself.** To wake a thread costs far more than a message. If each receive moved the offer
+//!   of a thread into the queue, each would wake a thread for one message, and the queue would stay full. So a thread
+//!   that waits for room is woken without a hand-over, and retries. By then the receiver has made more room, and the
+//!   thread sends many values. One such sender at a time is on its way (`is_sender_called`). It wakes the next one
+//!   after its attempt if there is room left. So another sender may take the room first, and the thread waits again.
+//! - While senders wait there is no room, or one of them was woken and has not retried. While receivers wait, each
+//!   value in the queue is one for which another receiver was woken: each value that comes into the queue, from a
+//!   sender or by moving up, wakes one.
 //! - **No selection meets itself**: one that would send into a rendezvous or receive from it, whichever can be done
 //!   first, waits for another fiber or thread, although it is in both queues.
 //! - **Permits** are reserved room. They are given out like room, to offers without a value.
@@ -54,7 +60,10 @@ use crate::{
         },
     },
     sys::spin::{Brief, BriefGuard},
-    wait::{queue::Entry, waiter::Waiter},
+    wait::{
+        queue::{Entry, Queue},
+        waiter::Waiter,
+    },
 };
 
 /// How many values are taken before the lock is released.
@@ -225,6 +234,16 @@ impl<T> Channel<T> {
         Ok(())
     }
 
+    /// Called after an attempt of a sender that was woken for room. Wakes the next sender if there is room left.
+    #[cold]
+    pub(crate) fn call_next_sender(&self) {
+        let mut state = self.state.lock();
+        state.is_sender_called = false;
+        let wakes = state.refill(self.capacity);
+        drop(state);
+        wakes.wake();
+    }
+
     /// Gives reserved room back.
     pub(crate) fn unreserve(&self) {
         let mut state = self.state.lock();
@@ -250,12 +269,14 @@ impl<T> Channel<T> {
             let mut state = self.state.lock();
             let sender = state.senders.select_first(|offer| offer.is_taken = false);
             let receiver = state.call_receiver();
+            let closing = state.closing.as_mut().and_then(|closing| closing.select_first(|_| ()));
             drop(state);
-            if sender.is_none() && receiver.is_none() {
+            if sender.is_none() && receiver.is_none() && closing.is_none() {
                 return;
             }
             wake(sender);
             wake(receiver);
+            wake(closing);
         }
     }
 
@@ -265,6 +286,14 @@ impl<T> Channel<T> {
         let empty = Buffer::new(None);
         let rest = std::mem::replace(&mut self.state.lock().buffer, empty);
         drop(rest);
+    }
+
+    pub(crate) fn sender_count(&self) -> usize {
+        self.senders.get()
+    }
+
+    pub(crate) fn receiver_count(&self) -> usize {
+        self.receivers.get()
     }
 
     pub(crate) fn add_sender(&self) {
@@ -303,9 +332,12 @@ impl<T> Channel<T> {
         if state.is_closed || state.has_room(self.capacity) || has_receiver {
             return false;
         }
-        // SAFETY: the caller keeps the waiter armed and alive, and the entry in place, until it is taken off or
-        // removed.
-        unsafe { state.senders.push_back(entry, waiter, ticket) };
+        // SAFETY: the entry is in no queue. The caller keeps the waiter armed and alive, and the entry in place, until
+        // it is taken off or removed.
+        unsafe {
+            entry.with(|offer| offer.retries = (*waiter).retries());
+            state.senders.push_back(entry, waiter, ticket);
+        }
         let listener = state.listeners.as_mut().and_then(|listeners| listeners.select_other_than(waiter));
         drop(state);
         wake(listener);
@@ -318,6 +350,39 @@ impl<T> Channel<T> {
     pub(crate) unsafe fn unregister_sender(&self, entry: &Entry<Offer<T>>) {
         // SAFETY: the caller promises that the entry is in this queue, or was taken off it.
         unsafe { self.state.lock().senders.remove(entry) };
+    }
+
+    /// Registers a waiter for the closing of the channel.
+    ///
+    /// # Safety
+    /// The contract of [`Waitable::register`](crate::wait::waitable::Waitable::register) holds, with an entry of the
+    /// waitable.
+    pub(crate) unsafe fn register_closing(&self, entry: &Entry<()>, waiter: *const Waiter, ticket: u32) -> bool {
+        // Allocated before anything is locked. The channel keeps the first queue.
+        let has_queue = self.state.lock().closing.is_some();
+        let queue = (!has_queue).then(|| Box::new(Queue::new()));
+        let mut state = self.state.lock();
+        if state.is_closed {
+            return false;
+        }
+        let unneeded = if state.closing.is_none() { std::mem::replace(&mut state.closing, queue) } else { queue };
+        let closing = state.closing.as_mut().expect("the channel has one, or got one here");
+        // SAFETY: the caller keeps the waiter armed and alive, and the entry in place, until it is taken off or
+        // removed.
+        unsafe { closing.push_back(entry, waiter, ticket) };
+        drop(state);
+        drop(unneeded);
+        true
+    }
+
+    /// # Safety
+    /// The entry was registered by [`register_closing`](Self::register_closing).
+    pub(crate) unsafe fn unregister_closing(&self, entry: &Entry<()>) {
+        let mut state = self.state.lock();
+        if let Some(closing) = &mut state.closing {
+            // SAFETY: the caller promises that the entry is in this queue, or was taken off it.
+            unsafe { closing.remove(entry) };
+        }
     }
 
     /// # Safety

@@ -18,16 +18,29 @@ pub(crate) struct Offer<T> {
     pub(crate) value: Option<T>,
     /// Whether the value was taken, or the permit given. Valid if the wait was selected from the queue.
     pub(crate) is_taken: bool,
+    /// Whether the sender is woken for room and takes it itself: see [`Kind`](crate::wait::waiter::Kind).
+    pub(crate) retries: bool,
+}
+
+impl<T> Offer<T> {
+    /// Creates an offer of a value, or of nothing for a permit.
+    pub(crate) fn new(value: Option<T>) -> Self {
+        Self { value, is_taken: false, retries: false }
+    }
 }
 
 pub(super) struct State<T> {
     pub(super) buffer: Buffer<T>,
     pub(super) permits: u32,
     pub(super) is_closed: bool,
+    /// Whether a sender that retries was woken for room and has not retried yet. It then wakes the next one.
+    pub(super) is_sender_called: bool,
     pub(super) senders: Queue<Offer<T>>,
     pub(super) receivers: Queue<Target<T>>,
     /// The futures and members of sets that wait at a rendezvous. On the heap, since other channels have to be small.
     pub(super) listeners: Option<Box<Queue<Target<T>>>>,
+    /// The waiters for the closing of the channel, once there was one.
+    pub(super) closing: Option<Box<Queue<()>>>,
 }
 
 /// The slot for a value that is handed to a waiting receiver. Null for members of sets, to which nothing is handed.
@@ -52,9 +65,11 @@ impl<T> State<T> {
             buffer: Buffer::new(capacity),
             permits: 0,
             is_closed: false,
+            is_sender_called: false,
             senders: Queue::new(),
             receivers: Queue::new(),
             listeners: (capacity == Some(0)).then(|| Box::new(Queue::new())),
+            closing: None,
         }
     }
 
@@ -67,16 +82,22 @@ impl<T> State<T> {
         self.permits = self.permits.checked_add(1).expect("fewer than four thousand million permits");
     }
 
-    /// Takes the first offer of a sender that still waits. Returns the value, or `None` for a permit.
-    fn take_offer(&mut self) -> Option<(Wake, Option<T>)> {
+    /// Takes the first offer of a sender that still waits. Returns the value in `Some(Some(_))`, `Some(None)` for a
+    /// permit, and `None` if the sender was only woken, because it retries.
+    fn take_offer(&mut self, capacity: usize) -> Option<(Wake, Option<Option<T>>)> {
         let mut copy = MaybeUninit::uninit();
+        let mut is_taken = false;
         let wake = self.senders.select_first(|offer| {
-            offer.is_taken = true;
+            // A rendezvous has no room in which the sender could put its value.
+            is_taken = capacity == 0 || !offer.retries;
+            offer.is_taken = is_taken;
             // SAFETY: the field is valid. It is copied as bits, which count only if the wait is selected.
             copy.write(unsafe { ptr::read(&raw const offer.value) });
         })?;
-        // SAFETY: the last call wrote the copy. The wait was selected with `is_taken`, so the sender forgets the value.
-        Some((wake, unsafe { copy.assume_init() }))
+        // SAFETY: the last call wrote the copy. If the wait was selected with `is_taken`, the sender forgets the value.
+        let taken = is_taken.then(|| unsafe { copy.assume_init() });
+        self.is_sender_called |= !is_taken;
+        Some((wake, taken))
     }
 
     /// Moves the first offer up after room was made. A value that moves up is a new one for the waiting receivers, one
@@ -86,16 +107,20 @@ impl<T> State<T> {
         if self.senders.is_empty() || self.is_closed || !self.has_room(capacity) {
             return Wakes::default();
         }
-        let Some((sender, value)) = self.take_offer() else { return Wakes::default() };
-        let receiver = match value {
-            Some(value) => {
+        if self.is_sender_called && self.senders.first().is_some_and(|offer| offer.retries) {
+            return Wakes::default();
+        }
+        let Some((sender, taken)) = self.take_offer(capacity) else { return Wakes::default() };
+        let receiver = match taken {
+            Some(Some(value)) => {
                 self.buffer.push_back(value);
                 self.receivers.select_first(|_| ())
             }
-            None => {
+            Some(None) => {
                 self.add_permit();
                 None
             }
+            None => None,
         };
         Wakes { sender: Some(sender), receiver }
     }
@@ -111,7 +136,7 @@ impl<T> State<T> {
     fn pop_offer(&mut self, capacity: usize) -> Result<(T, Wakes), TryRecvError> {
         if capacity == 0
             && !self.is_closed
-            && let Some((sender, Some(value))) = self.take_offer()
+            && let Some((sender, Some(Some(value)))) = self.take_offer(capacity)
         {
             return Ok((value, Wakes { sender: Some(sender), receiver: None }));
         }

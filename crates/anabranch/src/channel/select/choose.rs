@@ -127,6 +127,8 @@ impl Choice {
                     if self.try_this(index, &attempt) {
                         return Ok(index);
                     }
+                    // A future may wake itself again and again, for what another fiber of this thread does.
+                    cx.checkpoint()?;
                 }
             }
         }
@@ -144,14 +146,12 @@ impl Choice {
         attempt: impl Fn(usize) -> bool,
         context: &mut Context<'_>,
     ) -> Poll<usize> {
-        if !turn.is_waiting() {
-            ready!(poll_pause(context));
-        }
         loop {
-            if !turn.is_waiting()
-                && let Some(index) = self.try_one(&order, &attempt)
-            {
-                return Poll::Ready(index);
+            if !turn.is_waiting() {
+                ready!(poll_pause(context));
+                if let Some(index) = self.try_one(&order, &attempt) {
+                    return Poll::Ready(index);
+                }
             }
             // SAFETY: the caller upholds the contract of `AsyncTurn::poll`: the waitables stay in place while the wait
             // lasts.

@@ -70,10 +70,17 @@ pub struct Choosing<A: Arms> {
 }
 
 #[doc(hidden)]
-pub fn choose_async<A: Arms>(arms: A, is_biased: bool, has_default: bool) -> Choosing<A> {
-    const { assert!(!A::IS_TIMED, "`cx.sleeping` is for those who wait with a `cx`: async code has `sleep_async`") };
+pub fn choose_async<A: Arms>(arms: A, is_biased: bool, has_default: bool, has_else: bool) -> Choosing<A> {
+    const {
+        assert!(
+            !A::IS_TIMED,
+            "`cx.sleeping`, `after` and `ticking` are for waits with a `cx` or of a thread: async code has `sleep_async`"
+        )
+    };
     (0..A::LEN).for_each(|index| arms.arm(index).turn().set(index as u32));
     let choice = Choice::new(A::LEN, is_biased);
+    // Where no arm takes part, no attempt succeeds, and that is the end.
+    let has_default = has_default || has_else && !(0..A::LEN).any(|index| arms.arm(index).is_enabled());
     Choosing { arms, turn: AsyncTurn::new(), choice, has_default, _pinned: PhantomPinned }
 }
 

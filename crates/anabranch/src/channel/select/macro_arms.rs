@@ -2,14 +2,17 @@
 
 use crate::{
     channel::select::choose::{Choice, Deadlines, Operation},
-    cx::{Cx, attempt::Attempt},
+    cx::{Cx, attempt::Attempt, plain_thread::with_blocking_cx},
+    sys::sync::full_fence,
+    time::NEVER,
     wait::{Cancelled, suspend::WaitReason, waitable::Waitable, waiter::Waiter},
 };
 use std::{array, cell::Cell};
 
 /// An operation, and its result once it is done.
 struct Arm<O: Operation> {
-    operation: O,
+    /// `None` if the condition of the arm is false. Then the arm is never done.
+    operation: Option<O>,
     done: Cell<Option<O::Done>>,
     /// The index of the arm whose turn this one's is in async code: see [`Choice`].
     turn: Cell<u32>,
@@ -36,6 +39,13 @@ impl<A: Attempt<Output = D>, D> Selectable<D> for A {}
 #[doc(hidden)]
 #[inline]
 pub fn arm<O: Selectable<D>, D>(operation: O) -> impl OneArm<Done = D> {
+    arm_if(Some(operation))
+}
+
+/// Makes an arm of an operation, or one that is never done.
+#[doc(hidden)]
+#[inline]
+pub fn arm_if<O: Selectable<D>, D>(operation: Option<O>) -> impl OneArm<Done = D> {
     Arm { operation, done: Cell::new(None), turn: Cell::new(0) }
 }
 
@@ -59,6 +69,9 @@ impl<O: Operation> Arm<O> {
 #[doc(hidden)]
 #[allow(private_bounds, reason = "hidden")]
 pub trait AnyArm: Waitable {
+    /// Returns whether the condition of the arm is true.
+    fn is_enabled(&self) -> bool;
+
     /// Attempts the operation. Returns whether it was done.
     fn attempt(&self) -> bool;
 
@@ -88,19 +101,30 @@ impl<O: Operation> OneArm for Arm<O> {
 // SAFETY: `operation` upholds the contract of `Waitable`, and every call is forwarded to it.
 unsafe impl<O: Operation> Waitable for Arm<O> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
+        let Some(operation) = &self.operation else {
+            // This fence replaces the read-modify-write that `Waitable` requires.
+            full_fence();
+            return true;
+        };
         // SAFETY: the caller keeps the waiter armed and alive, and this object in place, until `unregister`.
-        unsafe { self.operation.register(waiter, ticket) }
+        unsafe { operation.register(waiter, ticket) }
     }
 
     unsafe fn unregister(&self, is_selected: bool) {
-        // SAFETY: the caller has registered here, and its wait has ended.
-        unsafe { self.operation.unregister(is_selected) }
+        if let Some(operation) = &self.operation {
+            // SAFETY: the caller has registered here, and its wait has ended.
+            unsafe { operation.unregister(is_selected) }
+        }
     }
 }
 
 impl<O: Operation> AnyArm for Arm<O> {
+    fn is_enabled(&self) -> bool {
+        self.operation.is_some()
+    }
+
     fn attempt(&self) -> bool {
-        self.is_done(self.operation.attempt())
+        self.operation.as_ref().is_some_and(|operation| self.is_done(operation.attempt()))
     }
 
     fn turn(&self) -> &Cell<u32> {
@@ -108,11 +132,12 @@ impl<O: Operation> AnyArm for Arm<O> {
     }
 
     fn deadline(&self) -> u64 {
-        self.operation.deadline()
+        self.operation.as_ref().map_or(NEVER, Attempt::deadline)
     }
 }
 
-/// Does one of the operations, or none if there is a default and none can be done at once.
+/// Does one of the operations. Does none if there is a default and none can be done at once, or if there is an `else`
+/// and the conditions of all arms are false.
 ///
 /// The arms are borrowed exclusively, so no arm is among them twice: each has only one entry to wait with.
 #[doc(hidden)]
@@ -122,9 +147,13 @@ pub fn choose<const N: usize>(
     arms: [&mut dyn AnyArm; N],
     is_biased: bool,
     has_default: bool,
+    has_else: bool,
 ) -> Result<(), Cancelled> {
     cx.checkpoint()?;
     let arms = arms.each_ref().map(|arm| &**arm);
+    if has_else && !arms.iter().any(|arm| arm.is_enabled()) {
+        return Ok(());
+    }
     let choice = Choice::new(N, is_biased);
     let turns = array::from_fn::<_, N, _>(|index| Cell::new(index as u32));
     let order = |turn: usize| &turns[turn];
@@ -142,20 +171,39 @@ pub fn choose<const N: usize>(
     }
 }
 
+/// Like [`choose`], for threads without a `Cx`.
+#[doc(hidden)]
+#[track_caller]
+pub fn choose_blocking<const N: usize>(arms: [&mut dyn AnyArm; N], is_biased: bool, has_default: bool, has_else: bool) {
+    with_blocking_cx(|cx| choose(cx, arms, is_biased, has_default, has_else))
+        .unwrap_or_else(|Cancelled| unreachable!("nothing cancels the scope of a thread that blocks"));
+}
+
 /// Waits for the first of several operations, does only that one, and runs its arm.
 ///
 /// ```text
 /// select!(cx, {
 ///     pattern = operation => body,
+///     pattern = operation, if condition => body,
 ///     ..
 ///     default => body,             // optional: if none can be done at once
+///     else => body,                // optional: if a result does not match its pattern
 /// })
 /// ```
-/// An operation is a receive (`receiver.receiving()`), a send (`sender.sending(value)`), a delay
-/// (`cx.sleeping(duration)`), a trigger (`trigger.waiting()`), or one of [`sync`](crate::sync) (`mutex.locking()`,
-/// `semaphore.acquiring(n)`, `event.waiting()`): see [`Operation`](crate::channel::Operation). The pattern binds the
-/// result of the operation, and has to be irrefutable. The value of the macro is `Ok` with the value of the body, or
-/// [`Cancelled`](crate::Cancelled). There has to be an arm or a default.
+/// | operation | |
+/// |---|---|
+/// | `receiver.receiving()`, `sender.sending(value)`, `sender.reserving()` | [channels](crate::channel) of any flavour and type, and sets |
+/// | `cx.sleeping(duration)`, [`after`](crate::channel::after)`(duration)`, `interval.ticking()` | time |
+/// | [`awaiting`](crate::channel::awaiting)`(future)`, `awaiting(&mut handle)` | any future; the fiber of a [`JoinHandle`](crate::JoinHandle) |
+/// | `mutex.locking()`, `semaphore.acquiring(n)`, `event.waiting()`, `trigger.waiting()` | [`sync`](crate::sync) |
+/// | [`never`](crate::channel::never)`()` | nothing |
+///
+/// See [`Operation`](crate::channel::Operation). The pattern binds the result of the operation. The value of the macro
+/// is `Ok` with the value of the body, or [`Cancelled`](crate::Cancelled). There has to be an arm or a default.
+///
+/// An arm whose condition is false takes no part, and its operation is not evaluated. If all conditions are false,
+/// `else` runs; without it the macro waits until it is cancelled. A pattern may be refutable if there is an `else`,
+/// which then runs for a result that does not match. That result is dropped.
 ///
 /// If several operations can be done at once, one of them is chosen at random, each with the same probability.
 /// `select!(biased cx, { .. })` takes the first in the order in which they are written. The operations end before the
@@ -186,6 +234,50 @@ pub fn choose<const N: usize>(
 ///     });
 ///     assert_eq!(sent, Ok(true));
 /// });
+/// ```
+///
+/// Conditions and patterns:
+/// ```
+/// use anabranch::{channel, select};
+///
+/// let (sender, number) = channel::unbounded();
+/// let (log, entries) = channel::unbounded();
+/// anabranch::run(|cx| {
+///     sender.try_send(3).unwrap();
+///     drop((sender, log));
+///     let (mut sum, mut logging) = (0, true);
+///     while let Some(n) = select!(cx, {
+///         entry = entries.receiving(), if logging => {
+///             let _: Result<String, _> = entry;
+///             logging = false;
+///             Some(0)
+///         }
+///         Ok(n) = number.receiving() => Some(n),
+///         else => None,
+///     })? {
+///         sum += n;
+///     }
+///     assert_eq!(sum, 3);
+///     Ok::<_, anabranch::Cancelled>(())
+/// })
+/// .unwrap();
+/// ```
+///
+/// # Plain threads
+/// `select!(blocking, { .. })`, or `select!(biased blocking, { .. })`, is for threads without a `Cx`: it blocks the
+/// thread, see [plain threads](crate::channel#plain-threads). Its value is that of the body. Use
+/// [`after`](crate::channel::after) there, since `cx.sleeping` needs a `cx`.
+///
+/// ```
+/// use anabranch::{channel, select};
+/// use std::time::Duration;
+///
+/// let (_sender, receiver) = channel::bounded::<u32>(1);
+/// let got = select!(blocking, {
+///     got = receiver.receiving() => got.ok(),
+///     _ = channel::after(Duration::from_millis(1)) => None,
+/// });
+/// assert_eq!(got, None);
 /// ```
 ///
 /// # Async code
@@ -221,6 +313,12 @@ macro_rules! select {
     (async, { $($arms:tt)* }) => {
         $crate::__select!((async) (false) [] $($arms)*)
     };
+    (biased blocking, { $($arms:tt)* }) => {
+        $crate::__select!((blocking) (true) [] $($arms)*)
+    };
+    (blocking, { $($arms:tt)* }) => {
+        $crate::__select!((blocking) (false) [] $($arms)*)
+    };
     (biased $cx:expr, { $($arms:tt)* }) => {
         $crate::__select!(($cx) (true) [] $($arms)*)
     };
@@ -233,64 +331,115 @@ macro_rules! select {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __select {
+    // An arm. Its operation comes last, with its condition if it has one.
+    (@arm ($operation:expr)) => { $crate::channel::__select::arm($operation) };
+    (@arm ($operation:expr, if $condition:expr)) => {
+        $crate::channel::__select::arm_if(if $condition {
+            ::std::option::Option::Some($operation)
+        } else {
+            ::std::option::Option::None
+        })
+    };
     // `((((), a), b), c)`, as an expression and as a pattern.
     (@arms $nested:tt) => { $nested };
     (@arms $nested:tt $first:tt $($rest:tt)*) => {
-        $crate::__select!(@arms ($nested, $crate::channel::__select::arm($first)) $($rest)*)
+        $crate::__select!(@arms ($nested, $crate::__select!(@arm $first)) $($rest)*)
     };
     (@names $nested:tt) => { $nested };
     (@names $nested:tt $first:tt $($rest:tt)*) => { $crate::__select!(@names ($nested, $first) $($rest)*) };
-    ($cx:tt $biased:tt $parsed:tt default => $default:expr $(,)?) => {
-        $crate::__select!(@whole $cx $biased true $parsed $default)
-    };
-    ($cx:tt $biased:tt [$($parsed:tt)*] $pattern:pat = $operation:expr => $body:block default => $($rest:tt)*) => {
-        $crate::__select!($cx $biased [$($parsed)* (arm ($pattern) $operation, $body)] default => $($rest)*)
-    };
-    ($cx:tt $biased:tt [$($parsed:tt)*] $pattern:pat = $operation:expr => $body:block $pattern2:pat = $($rest:tt)*) => {
-        $crate::__select!($cx $biased [$($parsed)* (arm ($pattern) $operation, $body)] $pattern2 = $($rest)*)
-    };
-    ($cx:tt $biased:tt [$($parsed:tt)*] $pattern:pat = $operation:expr => $body:expr, $($rest:tt)*) => {
-        $crate::__select!($cx $biased [$($parsed)* (arm ($pattern) $operation, $body)] $($rest)*)
-    };
-    ($cx:tt $biased:tt [$($parsed:tt)*] $pattern:pat = $operation:expr => $body:expr) => {
-        $crate::__select!($cx $biased [$($parsed)* (arm ($pattern) $operation, $body)])
-    };
-    ($cx:tt $biased:tt []) => {
-        ::std::compile_error!("`select!` without an arm waits for nothing: it needs an operation, or a default")
-    };
-    ($cx:tt $biased:tt $parsed:tt) => {
-        $crate::__select!(@whole $cx $biased false $parsed ::std::unreachable!("an arm was done"))
-    };
-    (@whole (async) ($biased:expr) $has_default:tt
-        [$(($arm:ident ($pattern:pat) $operation:expr, $body:expr))*] $default:expr) => {
-        match {
-            let arms = $crate::__select!(@arms () $($operation)*);
-            $crate::channel::__select::choose_async(arms, $biased, $has_default).await
-        } {
-            $crate::__select!(@names () $($arm)*) => $(if let ::std::option::Option::Some(done) = $arm {
-                let $pattern = done;
-                $body
-            } else)* {
-                $default
-            }
+    // The body of an arm whose result is `done`.
+    (@body $done:ident ($pattern:pat) $body:expr, []) => {{
+        let $pattern = $done;
+        $body
+    }};
+    (@body $done:ident ($pattern:pat) $body:expr, [$else:expr]) => {
+        match $done {
+            $pattern => $body,
+            #[allow(unreachable_patterns, reason = "the pattern of this arm matches everything")]
+            _ => $else,
         }
     };
-    (@whole ($cx:expr) ($biased:expr) $has_default:tt
-        [$(($arm:ident ($pattern:pat) $operation:expr, $body:expr))*] $default:expr) => {
+    // After the pattern and the operation of an arm: its body.
+    (@parse $cx:tt $biased:tt [$($parsed:tt)*] $head:tt $body:block default => $($rest:tt)*) => {
+        $crate::__select!($cx $biased [$($parsed)* (arm $head $body)] default => $($rest)*)
+    };
+    (@parse $cx:tt $biased:tt [$($parsed:tt)*] $head:tt $body:block else => $($rest:tt)*) => {
+        $crate::__select!($cx $biased [$($parsed)* (arm $head $body)] else => $($rest)*)
+    };
+    (@parse $cx:tt $biased:tt [$($parsed:tt)*] $head:tt $body:block $pattern2:pat = $($rest:tt)*) => {
+        $crate::__select!($cx $biased [$($parsed)* (arm $head $body)] $pattern2 = $($rest)*)
+    };
+    (@parse $cx:tt $biased:tt [$($parsed:tt)*] $head:tt $body:expr, $($rest:tt)*) => {
+        $crate::__select!($cx $biased [$($parsed)* (arm $head $body)] $($rest)*)
+    };
+    (@parse $cx:tt $biased:tt [$($parsed:tt)*] $head:tt $body:expr) => {
+        $crate::__select!($cx $biased [$($parsed)* (arm $head $body)])
+    };
+    (@whole (async) ($biased:expr) $has_default:tt $fallback:tt $else:tt
+        [$(($arm:ident ($pattern:pat, $operation:tt) $body:expr))*]) => {
         match {
-            $(let mut $arm = $crate::channel::__select::arm($operation);)*
-            $crate::channel::__select::choose($cx, [$(&mut $arm),*], $biased, $has_default)
+            let arms = $crate::__select!(@arms () $($operation)*);
+            let has_else = $crate::__select!(@has $else);
+            $crate::channel::__select::choose_async(arms, $biased, $has_default, has_else).await
+        } {
+            $crate::__select!(@names () $($arm)*) => $(if let ::std::option::Option::Some(done) = $arm {
+                $crate::__select!(@body done ($pattern) $body, $else)
+            } else)* $fallback
+        }
+    };
+    (@whole (blocking) ($biased:expr) $has_default:tt $fallback:tt $else:tt
+        [$(($arm:ident ($pattern:pat, $operation:tt) $body:expr))*]) => {
+        match {
+            $(let mut $arm = $crate::__select!(@arm $operation);)*
+            let has_else = $crate::__select!(@has $else);
+            $crate::channel::__select::choose_blocking([$(&mut $arm),*], $biased, $has_default, has_else);
+            ($($crate::channel::__select::into_done($arm),)*)
+        } {
+            ($($arm,)*) => $(if let ::std::option::Option::Some(done) = $arm {
+                $crate::__select!(@body done ($pattern) $body, $else)
+            } else)* $fallback
+        }
+    };
+    (@whole ($cx:expr) ($biased:expr) $has_default:tt $fallback:tt $else:tt
+        [$(($arm:ident ($pattern:pat, $operation:tt) $body:expr))*]) => {
+        match {
+            $(let mut $arm = $crate::__select!(@arm $operation);)*
+            let has_else = $crate::__select!(@has $else);
+            $crate::channel::__select::choose($cx, [$(&mut $arm),*], $biased, $has_default, has_else)
                 .map(|()| ($($crate::channel::__select::into_done($arm),)*))
         } {
             ::std::result::Result::Err(cancelled) => ::std::result::Result::Err(cancelled),
             ::std::result::Result::Ok(($($arm,)*)) => ::std::result::Result::Ok(
                 $(if let ::std::option::Option::Some(done) = $arm {
-                    let $pattern = done;
-                    $body
-                } else)* {
-                    $default
-                }
+                    $crate::__select!(@body done ($pattern) $body, $else)
+                } else)* $fallback
             ),
         }
+    };
+    (@has []) => { false };
+    (@has [$else:expr]) => { true };
+    ($cx:tt $biased:tt $parsed:tt default => $default:expr, else => $else:expr $(,)?) => {
+        $crate::__select!(@whole $cx $biased true { $default } [$else] $parsed)
+    };
+    ($cx:tt $biased:tt $parsed:tt default => $default:expr $(,)?) => {
+        $crate::__select!(@whole $cx $biased true { $default } [] $parsed)
+    };
+    ($cx:tt $biased:tt [] else => $else:expr $(,)?) => {
+        ::std::compile_error!("`select!` without an arm waits for nothing: it needs an operation, or a default")
+    };
+    ($cx:tt $biased:tt $parsed:tt else => $else:expr $(,)?) => {
+        $crate::__select!(@whole $cx $biased false { $else } [$else] $parsed)
+    };
+    ($cx:tt $biased:tt $parsed:tt $pattern:pat = $operation:expr, if $condition:expr => $($rest:tt)*) => {
+        $crate::__select!(@parse $cx $biased $parsed ($pattern, ($operation, if $condition)) $($rest)*)
+    };
+    ($cx:tt $biased:tt $parsed:tt $pattern:pat = $operation:expr => $($rest:tt)*) => {
+        $crate::__select!(@parse $cx $biased $parsed ($pattern, ($operation)) $($rest)*)
+    };
+    ($cx:tt $biased:tt []) => {
+        ::std::compile_error!("`select!` without an arm waits for nothing: it needs an operation, or a default")
+    };
+    ($cx:tt $biased:tt $parsed:tt) => {
+        $crate::__select!(@whole $cx $biased false { ::std::unreachable!("an arm was done") } [] $parsed)
     };
 }

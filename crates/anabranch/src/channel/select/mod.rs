@@ -12,12 +12,16 @@
 //! probability, at any index. Operations that keep waiting, like the members of a set, take turns: see `channel::set`.
 
 // `choose <- {arms <- future, persistent <- any_number}`.
+#[cfg(not(loom))]
+mod awaiting;
 mod choose;
 mod dynamic;
 mod future;
 mod macro_arms;
 mod persistent;
 
+#[cfg(not(loom))]
+pub use self::awaiting::{Awaiting, awaiting};
 pub use self::choose::Operation;
 pub use crate::channel::select::dynamic::Select;
 
@@ -25,5 +29,5 @@ pub use crate::channel::select::dynamic::Select;
 #[doc(hidden)]
 pub mod __select {
     pub use super::future::choose_async;
-    pub use crate::channel::select::macro_arms::{arm, choose, into_done};
+    pub use crate::channel::select::macro_arms::{arm, arm_if, choose, choose_blocking, into_done};
 }

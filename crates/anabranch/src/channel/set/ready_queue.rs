@@ -173,7 +173,7 @@ impl ReadyQueue {
     }
 }
 
-static KIND: Kind = Kind { wake: call, keep: None, spins: 0, resumes: false, home: None };
+static KIND: Kind = Kind { wake: call, keep: None, spins: 0, resumes: false, retries: false, home: None };
 
 /// Puts a token onto the stack of called members, and wakes the set if it waits.
 ///

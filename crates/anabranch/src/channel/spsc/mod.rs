@@ -7,6 +7,7 @@
 // slots of a slab do share lines, since a slab is to have many of them in few bytes.
 
 // `room <- sender <- permit`.
+mod blocking;
 mod permit;
 mod receiver;
 mod reserving;

@@ -2,7 +2,9 @@
 
 use super::{reserving::Reserving, sender::Sender};
 use crate::{
-    channel::{Closed, ClosedError, ReserveError, ReserveTimeoutError, spsc::stream::producer::Producer},
+    channel::{
+        Closed, ClosedError, ReserveError, ReserveTimeoutError, TryReserveError, spsc::stream::producer::Producer,
+    },
     cx::{
         Cx,
         attempt::{wait_async_for, wait_within, wait_without_deadline},
@@ -15,7 +17,7 @@ use std::fmt;
 /// The right to send one value without waiting. Made by [`Sender::reserve`].
 #[must_use = "it is there to be used"]
 pub struct Permit<'a, T> {
-    producer: &'a mut Producer<T>,
+    pub(super) producer: &'a mut Producer<T>,
 }
 
 impl<T> Sender<T> {
@@ -62,9 +64,13 @@ impl<T> Sender<T> {
         Ok(Permit { producer: &mut self.producer })
     }
 
-    /// Like [`reserve`](Self::reserve), without waiting. Returns `None` if there is no room or the stream is closed.
-    pub fn try_reserve(&mut self) -> Option<Permit<'_, T>> {
-        self.producer.check().is_ok().then_some(Permit { producer: &mut self.producer })
+    /// Like [`reserve`](Self::reserve), without waiting.
+    ///
+    /// # Errors
+    /// Returns `Full` if there is no room, `Closed` if the stream is closed.
+    pub fn try_reserve(&mut self) -> Result<Permit<'_, T>, TryReserveError> {
+        self.producer.check()?;
+        Ok(Permit { producer: &mut self.producer })
     }
 }
 

@@ -155,6 +155,7 @@ impl<T> Receiver<T> {
         received(move || self.recv(cx))
     }
 
+    #[doc(alias = "try_iter")]
     /// Iterates over the values that can be received now, without waiting.
     pub fn drain(&mut self) -> impl FusedIterator<Item = T> + '_ {
         iter::from_fn(|| self.try_recv().ok()).fuse()

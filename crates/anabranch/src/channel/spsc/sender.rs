@@ -206,7 +206,7 @@ pub struct Sending<'a, T> {
 }
 
 impl<T> Sending<'_, T> {
-    fn into_value(self) -> T {
+    pub(in crate::channel) fn into_value(self) -> T {
         self.value.into_inner().expect("the value was not sent")
     }
 }

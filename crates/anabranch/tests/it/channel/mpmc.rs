@@ -199,7 +199,7 @@ proptest! {
                         prop_assert!(got.into_iter().eq(model.drain(..count)));
                     }
                 }
-                Step::Reserve => match sender.try_reserve() {
+                Step::Reserve => match sender.try_reserve().ok() {
                     Some(permit) => {
                         prop_assert!(!is_closed && !is_full);
                         permits.push(permit);

@@ -16,7 +16,7 @@ fn permit_reserves_capacity() {
         pool(1).run(|cx| {
             let one = sender.reserve(cx).unwrap();
             let two = sender.try_reserve().unwrap();
-            assert!(sender.try_reserve().is_none());
+            assert!(sender.try_reserve().is_err());
             assert!(matches!(sender.try_send(0), Err(TrySendError::Full(0))));
             // One sender that waits for capacity and is dropped, and one that stays.
             let gone = Polled::waiting(sender.reserve_async());
@@ -62,7 +62,7 @@ fn reserve_works_in_all_forms() {
             assert!(select!(cx, { room = sender.reserving() => room.is_ok(), default => false }) == Ok(false));
             assert_eq!(receiver.recv(cx), Ok(1));
             let kept = select!(cx, { room = sender.reserving() => room.unwrap() }).unwrap();
-            assert!(sender.try_reserve().is_none());
+            assert!(sender.try_reserve().is_err());
             drop(kept);
             receiver.close();
             assert_eq!(sender.reserve_timeout(cx, SHORT).err(), Some(ReserveTimeoutError::Closed));

@@ -26,7 +26,7 @@ fn send_somehow(chance: &mut Random, sender: &Sender<Numbered>, value: Numbered)
             // It may be taken before it is dropped.
             None => Err(None),
         },
-        3 if has_room => match sender.try_reserve() {
+        3 if has_room => match sender.try_reserve().ok() {
             Some(permit) if chance.below(3) > 0 => permit.send(value).map_err(|_| Some(Closed)),
             _ => Err(None),
         },
@@ -165,7 +165,7 @@ fn stream_somehow(
             Some(sent) => sent.map_err(|refused| (true, Some(refused.0))),
             None => Err((false, None)),
         },
-        3 => match sender.try_reserve() {
+        3 => match sender.try_reserve().ok() {
             Some(permit) if chance.below(3) > 0 => permit.send(value).map_err(|refused| (true, Some(refused.0))),
             _ => Err((false, Some(value))),
         },

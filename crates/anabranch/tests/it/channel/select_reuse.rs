@@ -160,21 +160,21 @@ fn completed_arms_can_be_selected_again() {
         anabranch::run(|cx| {
             let mut sending = arm(sender.sending(7));
             for _ in 0..3 {
-                choose(cx, [&mut sending], false, false).unwrap();
+                choose(cx, [&mut sending], false, false, false).unwrap();
             }
             assert_eq!(into_done(sending), Some(Ok(())));
             assert_eq!((receiver.try_recv(), receiver.try_recv().is_err()), (Ok(7), true), "it was sent once");
             let mut receiving = arm(receiver.receiving());
-            choose(cx, [&mut receiving], true, true).unwrap();
+            choose(cx, [&mut receiving], true, true, false).unwrap();
             sender.try_send(8).unwrap();
-            choose(cx, [&mut receiving], true, true).unwrap();
+            choose(cx, [&mut receiving], true, true, false).unwrap();
             assert_eq!(into_done(receiving), Some(Ok(8)));
-            choose(cx, [], false, true).unwrap();
+            choose(cx, [], false, true, false).unwrap();
         });
         for has_default in [true, false] {
             sender.try_send(9).unwrap();
             let arms = (((), arm(receiver.receiving())), arm(receiver.receiving()));
-            let mut polled = Box::pin(choose_async(arms, false, has_default));
+            let mut polled = Box::pin(choose_async(arms, false, has_default, false));
             let mut context = std::task::Context::from_waker(std::task::Waker::noop());
             let done = polled.as_mut().poll(&mut context);
             assert!(matches!(done, std::task::Poll::Ready((((), Some(Ok(9))), None) | (((), None), Some(Ok(9))))));

@@ -118,7 +118,7 @@ fn reserve_works_in_all_forms() {
         let (mut sender, mut receiver) = spsc::bounded(1);
         pool.run(|cx| {
             sender.try_reserve().unwrap().send(1).unwrap();
-            assert!(sender.try_reserve().is_none());
+            assert!(sender.try_reserve().is_err());
             assert_eq!(sender.reserve_timeout(cx, SHORT).err(), Some(ReserveTimeoutError::TimedOut));
             let late = cx.now();
             assert_eq!(sender.reserve_deadline(cx, late).err(), Some(ReserveTimeoutError::TimedOut));

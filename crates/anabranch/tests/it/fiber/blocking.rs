@@ -5,7 +5,7 @@ use crate::common::{
     fibers::{on_fiber, until, until_waiting, with_every_cx},
     one_thread, panic_text, pool, sum_to, watchdog,
 };
-use anabranch::{Cancelled, Pool, WaitError, current_pool_id, prelude::*};
+use anabranch::{Cancelled, Pool, WaitError, current_pool_id, prelude::*, time::ManualClock};
 use std::{
     collections::HashSet,
     fs, io,
@@ -44,7 +44,7 @@ fn blocking_propagates_panic() {
 #[test]
 fn errors_of_files_and_of_waits_share_a_function() {
     let missing = on_fiber(&pool(1), |cx| {
-        let read = |path: &str| Ok::<_, io::Error>(cx.blocking(|| fs::read(path))??);
+        let read = |path: &str| -> io::Result<_> { cx.blocking(|| fs::read(path))? };
         read("/nonexistent/anabranch")
     });
     assert_eq!(missing.unwrap_err().kind(), io::ErrorKind::NotFound);
@@ -119,7 +119,7 @@ fn cancelled_call_in_queue_does_not_run() {
             .collect();
         until(|| pool.stats().blocking_queued == 100);
         // Out of the middle of the queue, from its ends, and all that is left.
-        let is_cancelled = |n: usize| n % 3 == 0 || n > 90;
+        let is_cancelled = |n: usize| n.is_multiple_of(3) || n > 90;
         fibers.iter().enumerate().filter(|&(n, _)| is_cancelled(n)).for_each(|(_, fiber)| fiber.cancel());
         let cancelled = (0..100).filter(|&n| is_cancelled(n)).count();
         until(|| pool.stats().blocking_queued == 100 - cancelled);
@@ -158,11 +158,12 @@ fn queued_calls_run_in_order() {
 #[test]
 fn call_that_has_begun_is_not_cancelled() {
     watchdog(LONG, || {
-        let pool = pool(1);
+        let manual = ManualClock::new();
+        let pool = Pool::builder().threads(1).clock(manual.clock()).build().unwrap();
         let (release, released) = mpsc::channel::<()>();
         let (begun, begins) = mpsc::channel();
         let fiber = pool.spawn(move |cx| {
-            let late = cx.timeout(Duration::from_millis(1), |cx| {
+            let late = cx.timeout(Duration::from_secs(1), |cx| {
                 let result = cx.blocking(move || {
                     begun.send(()).unwrap();
                     released.recv().unwrap_err();
@@ -175,6 +176,7 @@ fn call_that_has_begun_is_not_cancelled() {
             (late, cx.is_cancelled())
         });
         begins.recv().unwrap();
+        manual.advance(Duration::from_secs(2));
         fiber.cancel();
         // It waits on, and the thread runs other fibers.
         assert_eq!(pool.run(|cx| pool.spawn(|_| 3).join(cx)).unwrap(), 3);
@@ -316,6 +318,34 @@ fn drop_of_pool_waits_for_calls_and_withdraws_queued_ones() {
         });
         drop(pool);
         assert_eq!(releaser.join().unwrap(), vec![Err(Cancelled); 10]);
+    });
+}
+
+/// The threads of the pool are the program's, so the drop waits for nothing.
+#[test]
+fn drop_of_pool_on_threads_of_program_does_not_wait() {
+    watchdog(LONG, || {
+        let (release, released) = mpsc::channel::<()>();
+        let (begun, begins) = mpsc::channel();
+        let result = thread::scope(|s| {
+            let pool = Pool::builder().threads(1).build_with(|thread| {
+                s.spawn(|| thread.run());
+                Ok(())
+            });
+            let pool = pool.unwrap();
+            let fiber = pool.spawn(move |cx| {
+                cx.blocking(move || {
+                    begun.send(()).unwrap();
+                    released.recv().unwrap_err();
+                    7
+                })
+            });
+            begins.recv().unwrap();
+            drop(pool);
+            drop(release);
+            anabranch::run(|cx| fiber.join(cx))
+        });
+        assert_eq!(result.unwrap(), Ok(7));
     });
 }
 

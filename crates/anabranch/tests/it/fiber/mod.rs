@@ -1,13 +1,16 @@
 //! Fibers: spawning, joining, cancelling, time, limits and shutdown.
 
 mod awaiting;
+mod balance;
 mod blocking;
 mod cancel;
 mod compute;
 mod deadlines;
 mod handles;
+mod hooks;
 mod join;
 mod join_panics;
+mod join_set;
 mod limits;
 mod list;
 mod locals;
@@ -16,6 +19,9 @@ mod random_programs;
 mod scope;
 mod shutdown;
 mod spawn;
+mod supervise;
 mod time;
+#[cfg(unix)]
+mod tokio;
 mod try_scope;
 mod unwinding;

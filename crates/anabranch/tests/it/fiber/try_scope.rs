@@ -72,7 +72,7 @@ fn first_error_cancels_the_rest() {
 fn error_of_body_cancels_fibers() {
     with_every_cx(|cx| {
         let result = cx.try_scope(|s| {
-            s.spawn(|cx| sleep(cx));
+            s.spawn(sleep);
             Err::<(), _>(Failure::Own(1))
         });
         assert_eq!(result, Err(Failure::Own(1)));
@@ -114,6 +114,41 @@ fn later_errors_and_results_are_dropped() {
     });
 }
 
+/// An error that panics when it is dropped.
+#[derive(Debug)]
+struct Fragile(bool);
+
+impl Drop for Fragile {
+    fn drop(&mut self) {
+        if self.0 && !std::thread::panicking() {
+            panic!("dropped");
+        }
+    }
+}
+
+#[test]
+fn panic_in_drop_of_late_error_waits_for_the_fibers() {
+    with_every_cx(|cx| {
+        let ended = AtomicUsize::new(0);
+        let text = panic_text(|| {
+            let result: Result<(), _> = cx.try_scope(|s| {
+                s.spawn(|cx| {
+                    _ = cx.sleep(FOREVER);
+                    // It borrows, and ends after the body.
+                    cx.shield(|cx| cx.sleep(std::time::Duration::from_micros(200))).unwrap();
+                    ended.fetch_add(1, Ordering::Relaxed);
+                    Ok(())
+                });
+                s.spawn(|_| Err::<(), _>(Fragile(false)));
+                _ = s.sleep(FOREVER);
+                Err(Fragile(true))
+            });
+            drop(result);
+        });
+        assert_eq!((text.as_str(), ended.into_inner()), ("dropped", 1));
+    });
+}
+
 #[test]
 fn panic_wins_over_error() {
     with_every_cx(|cx| {
@@ -150,7 +185,7 @@ fn spawners_and_nested_scopes_pass_errors_up() {
             s.spawn(move |_| {
                 spawner.spawn_named("below", move |cx| {
                     cx.try_scope(|inner| {
-                        inner.spawn(|cx| sleep(cx));
+                        inner.spawn(sleep);
                         inner.spawn(|_| Err::<(), _>(Failure::Own(5)));
                         Ok(())
                     })
@@ -175,7 +210,7 @@ fn cancelled_scope_and_deadline_reach_the_fibers() {
         assert_eq!(late, Err(WaitError::TimedOut));
         let cancelled = cx.cancellable(|cx, handle| {
             cx.try_scope(|s| {
-                s.spawn(|cx| sleep(cx));
+                s.spawn(sleep);
                 handle.cancel();
                 Ok(())
             })

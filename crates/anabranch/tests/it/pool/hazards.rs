@@ -84,6 +84,35 @@ fn blocking_fiber_is_reported_and_continues() {
 }
 
 #[test]
+fn long_computation_is_reported_if_a_fiber_is_ready() {
+    watchdog(LONG, || {
+        let (sender, receiver) = mpsc::channel();
+        let sender = Mutex::new(sender);
+        let handler = move |hazard: &anabranch::Hazard| {
+            sender.lock().unwrap().send((hazard.kind(), hazard.fiber().map(str::to_owned), hazard.others())).unwrap();
+        };
+        let pool = Pool::builder().threads(1).on_hazard(handler).build().unwrap();
+        let event = Event::default();
+        let wait = event.clone();
+        let bound = pool.spawn(move |cx| wait.wait(cx));
+        until_waiting(&pool, 1);
+        let long = pool.spawn_named("long", move |_| {
+            // Makes the other fiber ready, and computes until this is reported.
+            event.set();
+            loop {
+                if let Ok(hazard) = receiver.try_recv() {
+                    return hazard;
+                }
+                std::hint::spin_loop();
+            }
+        });
+        let (kind, fiber, others) = pool.run(|cx| long.join(cx)).unwrap();
+        assert_eq!((kind, fiber.as_deref(), others), (HazardKind::LongComputation, Some("long"), 1));
+        assert_eq!(pool.run(|cx| bound.join(cx)).unwrap(), Ok(()));
+    });
+}
+
+#[test]
 fn hazard_without_handler_is_written_to_stderr() {
     const CHILD: &str = "ANABRANCH_HAZARDS_CHILD";
     if env::var_os(CHILD).is_some() {

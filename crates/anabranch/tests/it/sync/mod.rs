@@ -7,6 +7,7 @@ mod fairness;
 mod future_steps;
 mod monitor;
 mod mutex;
+mod notify;
 mod once;
 mod rwlock;
 mod select;

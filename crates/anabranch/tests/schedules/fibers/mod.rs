@@ -6,6 +6,7 @@
 
 mod blocking;
 mod channels;
+mod join_sets;
 mod locks;
 mod scopes;
 mod spawned;

@@ -181,7 +181,7 @@ macro_rules! has_no_room_to_keep {
     ($cx:expr, $sender:ident) => {{
         let cx = $cx;
         let now = cx.now();
-        assert!($sender.try_reserve().is_none());
+        assert!($sender.try_reserve().is_err());
         assert_eq!($sender.reserve(cx).err(), Some(ReserveError::Closed));
         assert_eq!($sender.reserve_timeout(cx, SHORT).err(), Some(ReserveTimeoutError::Closed));
         assert_eq!($sender.reserve_deadline(cx, now).err(), Some(ReserveTimeoutError::Closed));

@@ -59,7 +59,7 @@ fn mpmc_channels_answer_every_operation() {
         for (sender, receiver) in [bounded(1), bounded(2)] {
             while sender.try_send(0).is_ok() {}
             is_full!(cx, sender);
-            assert!(sender.try_reserve().is_none());
+            assert!(sender.try_reserve().is_err());
             assert_eq!(sender.reserve_timeout(cx, SHORT).err(), Some(ReserveTimeoutError::TimedOut));
             assert!(receiver.drain().all(|n| n == 0));
         }
@@ -141,7 +141,7 @@ fn spsc_channels_answer_every_operation() {
         for (mut sender, mut receiver) in [spsc::bounded(1), spsc::bounded(2)] {
             while sender.try_send(0).is_ok() {}
             is_full!(cx, sender);
-            assert!(sender.try_reserve().is_none());
+            assert!(sender.try_reserve().is_err());
             assert_eq!(sender.reserve_timeout(cx, SHORT).err(), Some(ReserveTimeoutError::TimedOut));
             assert!(receiver.drain().all(|n| n == 0));
         }

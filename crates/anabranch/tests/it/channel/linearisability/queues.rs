@@ -111,7 +111,7 @@ fn step(cx: &Cx<'_>, player: &mut Player<Op>, at: usize, (sender, receiver): &En
             received(result)
         }
         16..=18 if sender.capacity() != Some(0) => {
-            let permit = if kind == 16 { sender.try_reserve() } else { sender.reserve(cx).ok() };
+            let permit = if kind == 16 { sender.try_reserve().ok() } else { sender.reserve(cx).ok() };
             match permit {
                 Some(permit) => {
                     player.end(from, at, Op::Reserved);

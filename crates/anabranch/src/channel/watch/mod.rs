@@ -1,8 +1,10 @@
 //! Watch channels: many receivers get the latest value, such as a setting, a state or a progress.
 
-use super::{Closed, ClosedError, RecvError, RecvTimeoutError, TryRecvError};
+mod values;
+
 use crate::{
     channel::{
+        Closed, ClosedError, RecvError, RecvTimeoutError, TryRecvError,
         set::source::{Source, received},
         versioned::{News, Versioned, alone},
     },
@@ -104,6 +106,16 @@ impl<T> Sender<T> {
     /// Receivers cannot close the channel, because other receivers use it too.
     pub fn close(&self) {
         self.versioned.close();
+    }
+
+    /// Returns the number of senders, without weak ones.
+    pub fn sender_count(&self) -> usize {
+        self.versioned.sender_count()
+    }
+
+    /// Returns the number of receivers.
+    pub fn receiver_count(&self) -> usize {
+        self.versioned.receiver_count()
     }
 
     /// Returns whether there is a receiver.

@@ -1,0 +1,7 @@
+anabranch_macros::proto! {
+    pub greeting {
+        First: send { hello { a: u8 } -> ! }
+    }
+}
+
+fn main() {}

@@ -1,0 +1,7 @@
+anabranch_macros::proto! {
+    pub kinds {
+        First: send { type(u8) -> ! }
+    }
+}
+
+fn main() {}

@@ -1,0 +1,7 @@
+anabranch_macros::proto! {
+    pub kinds {
+        Self: send { end -> ! }
+    }
+}
+
+fn main() {}

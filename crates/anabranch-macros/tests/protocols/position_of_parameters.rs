@@ -1,0 +1,7 @@
+anabranch_macros::proto! {
+    pub values {
+        First<T>: send { value(T) -> ! }
+    }
+}
+
+fn main() {}

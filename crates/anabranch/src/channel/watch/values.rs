@@ -1,0 +1,145 @@
+//! Changes of the value in place, and waits for a value that satisfies a condition.
+
+use super::{Receiver, Sender};
+use crate::{
+    channel::{Closed, RecvError, RecvTimeoutError},
+    cx::{Cx, attempt::wait_for, limit::timed},
+    sys::sync::Arc,
+    wait::suspend::WaitReason,
+};
+
+impl<T: Clone> Sender<T> {
+    /// Changes the value, and wakes all receivers that wait for a new one. Receivers that have the old value keep it:
+    /// `modify` changes a clone. If another sender replaces the value meanwhile, `modify` runs again on the newer one.
+    ///
+    /// # Errors
+    /// Returns an error if the channel was closed by [`close`](Self::close).
+    ///
+    /// ```
+    /// let (sender, mut receiver) = anabranch::channel::watch::channel(vec![1]);
+    /// sender.send_modify(|list| list.push(2)).unwrap();
+    /// assert_eq!(*receiver.try_recv().unwrap(), [1, 2]);
+    /// ```
+    pub fn send_modify(&self, mut modify: impl FnMut(&mut T)) -> Result<(), Closed> {
+        let modify = |value: &mut T| {
+            modify(value);
+            true
+        };
+        self.send_if_modified(modify).map(|_| ())
+    }
+
+    /// Like [`send_modify`](Self::send_modify), but replaces the value only if `modify` returns `true`. Returns whether
+    /// it did.
+    ///
+    /// # Errors
+    /// Returns an error if the channel was closed by [`close`](Self::close).
+    ///
+    /// ```
+    /// let (sender, receiver) = anabranch::channel::watch::channel(3);
+    /// let mut raise_to = |n| sender.send_if_modified(|largest| n > std::mem::replace(largest, n.max(*largest)));
+    /// assert_eq!((raise_to(2), raise_to(4)), (Ok(false), Ok(true)));
+    /// assert_eq!(*receiver.get(), 4);
+    /// ```
+    pub fn send_if_modified(&self, mut modify: impl FnMut(&mut T) -> bool) -> Result<bool, Closed> {
+        loop {
+            if self.is_closed() {
+                return Err(Closed);
+            }
+            // Foreign code, which clones, changes and drops, runs outside of the lock.
+            let old = self.get();
+            let mut value = T::clone(&old);
+            if !modify(&mut value) {
+                return Ok(false);
+            }
+            let is_same = |present: &Arc<T>| Arc::ptr_eq(present, &old);
+            match self.versioned.publish_if(is_same, Arc::new(value), std::mem::replace) {
+                Ok(Some(_old)) => return Ok(true),
+                Ok(None) => {}
+                Err(_) => return Err(Closed),
+            }
+        }
+    }
+}
+
+impl<T> Receiver<T> {
+    /// Waits until the value satisfies `condition`, and receives it. Begins with the present value, even if it was
+    /// received before, and skips the values in between.
+    ///
+    /// # Errors
+    /// Returns `Closed` if the channel is closed and its value does not satisfy the condition, `Cancelled` if the wait
+    /// is cancelled.
+    ///
+    /// ```
+    /// let (sender, mut receiver) = anabranch::channel::watch::channel(1);
+    /// anabranch::run(|cx| {
+    ///     cx.join(
+    ///         |_| (2..=5).for_each(|n| sender.send(n).unwrap()),
+    ///         |cx| assert!(*receiver.wait_for(cx, |n| *n > 3).unwrap() > 3),
+    ///     );
+    /// });
+    /// ```
+    #[track_caller]
+    pub fn wait_for(&mut self, cx: &Cx<'_>, mut condition: impl FnMut(&T) -> bool) -> Result<Arc<T>, RecvError> {
+        cx.checkpoint()?;
+        let mut value = self.get_seen();
+        while !condition(&value) {
+            value = self.recv(cx)?;
+        }
+        Ok(value)
+    }
+
+    timed! {
+        /// # Errors
+        /// Returns `Closed` if the channel is closed and its value does not satisfy the condition, `Cancelled` if the
+        /// wait is cancelled,
+        wait_for_deadline, wait_for_timeout: like wait_for, at "watch::Receiver::wait_for"
+        fn(&mut self, cx: &Cx<'_>, mut condition: impl FnMut(&T) -> bool) -> Result<Arc<T>, RecvTimeoutError>;
+        |limit, reason| {
+            cx.checkpoint()?;
+            let deadline = limit.tick(cx);
+            let mut value = self.get_seen();
+            while !condition(&value) {
+                value = self.recv_to(cx, deadline, reason)?;
+            }
+            Ok(value)
+        };
+    }
+
+    /// Like [`wait_for`](Self::wait_for), for async code. The future may be dropped at any time.
+    ///
+    /// # Errors
+    /// Returns an error if the channel is closed and its value does not satisfy the condition.
+    pub async fn wait_for_async(&mut self, mut condition: impl FnMut(&T) -> bool) -> Result<Arc<T>, Closed> {
+        let mut value = self.get_seen();
+        while !condition(&value) {
+            value = self.recv_async().await?;
+        }
+        Ok(value)
+    }
+
+    /// Like [`wait_for`](Self::wait_for), for threads without a [`Cx`]: blocks the thread. See
+    /// [plain threads](crate::channel#plain-threads).
+    ///
+    /// # Errors
+    /// Returns an error if the channel is closed and its value does not satisfy the condition.
+    #[track_caller]
+    pub fn wait_for_blocking(&mut self, mut condition: impl FnMut(&T) -> bool) -> Result<Arc<T>, Closed> {
+        let mut value = self.get_seen();
+        while !condition(&value) {
+            value = self.recv_blocking()?;
+        }
+        Ok(value)
+    }
+
+    /// Receives the present value, even if it was received before.
+    fn get_seen(&mut self) -> Arc<T> {
+        self.versioned.look(|state| {
+            self.seen = state.version;
+            Arc::clone(&state.content)
+        })
+    }
+
+    fn recv_to(&mut self, cx: &Cx<'_>, deadline: u64, reason: WaitReason) -> Result<Arc<T>, RecvTimeoutError> {
+        Ok(wait_for(cx, &self.receiving(), deadline, reason)??)
+    }
+}

@@ -1,0 +1,112 @@
+//! Fibers that other threads have placed on a worker, since it has fewer fibers than others. See `fiber::placement`.
+//!
+//! | a placed job is | left by                                                                                 |
+//! |-----------------|-----------------------------------------------------------------------------------------|
+//! | in the list     | the worker takes it; a thief takes it once it is [overdue](Placed::is_overdue), and marks the worker as late |
+//! | taken           | the thread that took it runs it                                                         |
+//!
+//! A thread that places jobs does it under the lock, and then unparks the worker. The worker that rests looks at the
+//! length before each time it parks, and a parker keeps an unpark for the next park. So the worker either sees the jobs
+//! before it parks, or does not stay parked. The length is a copy for threads without the lock. It orders nothing.
+
+use crate::sys::sync::{AtomicBool, AtomicU64, AtomicUsize, Mutex, Ordering, const_unless_loom, lock};
+use std::collections::VecDeque;
+
+/// The time after which other threads may take a placed job, in microseconds. A parked thread wakes within this time
+/// unless the machine is busy.
+const OVERDUE: u64 = 1000;
+
+/// See the [module](self).
+pub(crate) struct Placed<T> {
+    jobs: Mutex<VecDeque<T>>,
+    len: AtomicUsize,
+    /// When the list was last empty and a job was placed, in microseconds since the pool was made.
+    since: AtomicU64,
+    /// Whether the worker's thread is in its main loop, where it looks at the list.
+    is_open: AtomicBool,
+    /// Whether a thief had to take a job. Then the worker runs something long.
+    is_late: AtomicBool,
+}
+
+impl<T: Copy> Placed<T> {
+    const_unless_loom! {
+        pub(crate) fn new() -> Self {
+            Self {
+                jobs: Mutex::new(VecDeque::new()),
+                len: AtomicUsize::new(0),
+                since: AtomicU64::new(0),
+                is_open: AtomicBool::new(false),
+                is_late: AtomicBool::new(false),
+            }
+        }
+    }
+
+    /// Returns the number of jobs, as of a moment ago.
+    #[inline]
+    pub(crate) fn len(&self) -> usize {
+        self.len.load(Ordering::Relaxed)
+    }
+
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Returns whether the worker will look at the list soon.
+    pub(crate) fn is_served(&self) -> bool {
+        self.is_open.load(Ordering::Relaxed) && !self.is_late.load(Ordering::Relaxed)
+    }
+
+    /// Records that the worker begins to look at the list, or ends to.
+    pub(crate) fn open(&self, is_open: bool) {
+        self.is_open.store(is_open, Ordering::Relaxed);
+    }
+
+    /// Records that the worker is in time again.
+    #[inline]
+    pub(crate) fn note_in_time(&self) {
+        if self.is_late.load(Ordering::Relaxed) {
+            self.is_late.store(false, Ordering::Relaxed);
+        }
+    }
+
+    /// Adds jobs. The caller then unparks the worker. `now` is the time in microseconds since the pool was made.
+    pub(crate) fn place(&self, new: impl IntoIterator<Item = T>, now: u64) {
+        let mut jobs = lock(&self.jobs);
+        if jobs.is_empty() {
+            self.since.store(now, Ordering::Relaxed);
+        }
+        jobs.extend(new);
+        self.len.store(jobs.len(), Ordering::Relaxed);
+    }
+
+    /// Takes the oldest job, for the worker itself.
+    pub(crate) fn take(&self) -> Option<T> {
+        let mut jobs = lock(&self.jobs);
+        let job = jobs.pop_front();
+        self.len.store(jobs.len(), Ordering::Relaxed);
+        job
+    }
+
+    /// Returns whether jobs have been in the list for so long that other threads may take them.
+    pub(crate) fn is_overdue(&self, now: impl FnOnce() -> u64) -> bool {
+        !self.is_empty() && now().saturating_sub(self.since.load(Ordering::Relaxed)) >= OVERDUE
+    }
+
+    /// Takes the oldest job, for another thread, after [`is_overdue`](Self::is_overdue).
+    pub(crate) fn take_overdue(&self) -> Option<T> {
+        let job = self.take();
+        if job.is_some() {
+            self.is_late.store(true, Ordering::Relaxed);
+        }
+        job
+    }
+
+    /// Calls `look` with all jobs. None of them is taken meanwhile.
+    #[cfg(not(loom))]
+    pub(crate) fn for_each(&self, look: impl FnMut(T)) {
+        if !self.is_empty() {
+            lock(&self.jobs).iter().copied().for_each(look);
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! Where fibers start. A fiber stays on the worker that starts it, so this is the only balance of load between workers.
+//!
+//! The load of a worker is the number of its fibers, those that wait included, and of the jobs in its queues. Three
+//! rules apply to a job, in this order:
+//!
+//! - A fiber spawned by a fiber goes into the queue of that worker. If the worker does not come to it for 25 us, idle
+//!   workers take it (`fiber::run_queue`).
+//! - A worker that is about to begin a fiber compares its load with that of another worker, with the next one each
+//!   time. If its own load is higher by more than a margin, it places jobs on the other worker: those that have been in
+//!   the queue longest, up to half of the difference, or else the one that it was about to begin.
+//! - A fiber spawned outside of the pool is placed on the worker of lower load of two that are chosen by turns
+//!   (Mitzenmacher 2001: two choices suffice).
+//!
+//! Most programs spawn fibers that end soon, or that exchange messages and should stay together: a message between
+//! workers costs several times as much. So a worker compares only from a number of fibers on: [`BURST`], or
+//! [`SETTLED`] if these fibers still wait when the worker runs out of work. A comparison that finds no difference
+//! raises the number. This makes the cost of the comparisons a small part of that of the fibers.
+//!
+//! A worker that runs a long piece of work does not come to the jobs placed on it. After a millisecond other threads
+//! take them, and until the worker has looked at the list again no thread places jobs there.
+
+use crate::{
+    fiber::task::Job,
+    pool::{registry::Registry, worker::Worker},
+    sys::clock::Instant,
+};
+
+/// The number of fibers from which on a worker compares its load while it starts fibers.
+const BURST: usize = if cfg!(shuttle) { 3 } else { 32 };
+
+/// The number of fibers from which on it does so if these wait when it runs out of work.
+const SETTLED: usize = if cfg!(shuttle) { 2 } else { 4 };
+
+/// Returns the difference of load that is left as it is: a fiber more or less is not worth a message to another thread.
+const fn margin(load: usize) -> usize {
+    1 + load / 16
+}
+
+impl Registry {
+    /// Places a job from outside of the pool on one of two workers. Returns `false` if neither looks at its list.
+    pub(crate) fn place_from_outside(&self, job: Job) -> bool {
+        let turn = self.next_turn();
+        let threads = self.threads();
+        // The second choice is never the first, unless there is one worker only.
+        let second = turn + 1 + (turn / threads) % threads.saturating_sub(1).max(1);
+        let choices = [turn, second].map(|turn| self.worker(turn % threads));
+        let Some(worker) = choices.into_iter().filter(|worker| worker.placed().is_served()).min_by_key(|it| it.load())
+        else {
+            return false;
+        };
+        self.place(worker, [job]);
+        true
+    }
+
+    fn place(&self, worker: &Worker, jobs: impl IntoIterator<Item = Job>) {
+        worker.placed().place(jobs, self.micros_at(Instant::now()));
+        worker.parker.unpark();
+        // If the worker is at work for long, a thief has to find the jobs.
+        if worker.status.is_occupied() {
+            self.wake_heartbeat_for_work();
+        }
+    }
+}
+
+impl Worker {
+    /// Returns the number of fibers of this worker, begun or not, as of a moment ago.
+    fn load(&self) -> usize {
+        self.counters.live.get() as usize + self.fibers.jobs.len() + self.placed().len()
+    }
+
+    /// Returns the job that this worker begins when it is about to begin `job`: the same one, unless the load is too
+    /// high.
+    #[inline]
+    pub(super) fn balance(&self, job: Job) -> Option<Job> {
+        if self.counters.live.get() < self.fibers.local.compares_from.get() as u64 {
+            Some(job)
+        } else {
+            self.compare(job)
+        }
+    }
+
+    #[cold]
+    fn compare(&self, job: Job) -> Option<Job> {
+        let Some(registry) = self.registry().filter(|registry| !registry.is_closing()) else { return Some(job) };
+        let local = &self.fibers.local;
+        let turn = local.compared.get().wrapping_add(1);
+        local.compared.set(turn);
+        // Never this worker itself. A spare compares with all.
+        let others = registry.threads() - usize::from(self.index < registry.threads());
+        let Some(step) = turn.checked_rem(others) else {
+            local.compares_from.set(usize::MAX);
+            return Some(job);
+        };
+        let other = registry.worker(if self.index < registry.threads() {
+            (self.index + 1 + step) % registry.threads()
+        } else {
+            step
+        });
+        let (mine, theirs) = (self.load(), other.load());
+        let is_worth_while = mine > theirs + margin(mine) && other.placed().is_served() && other.placed().is_empty();
+        if !is_worth_while {
+            if step + 1 == others {
+                let live = self.counters.live.get() as usize;
+                local.compares_from.set(live + margin(live));
+            }
+            return Some(job);
+        }
+        let queue = &self.fibers.jobs;
+        let surplus = (mine - theirs) / 2;
+        // SAFETY: this thread holds the worker entry, so it is the owner of the queue.
+        let oldest = (0..surplus.min(queue.len().div_ceil(2))).map_while(|_| unsafe { queue.take_oldest() });
+        let mut jobs: Vec<Job> = oldest.collect();
+        let own = if jobs.is_empty() {
+            jobs.push(job);
+            None
+        } else {
+            Some(job)
+        };
+        self.counters.placed.add(jobs.len() as u64);
+        registry.place(other, jobs);
+        own
+    }
+
+    /// Records that the worker has no fiber to run: those that it has wait for events.
+    pub(crate) fn note_settled(&self) {
+        let live = self.counters.live.get() as usize;
+        self.fibers.local.compares_from.set(if live < SETTLED { BURST } else { live });
+    }
+}

@@ -1,0 +1,62 @@
+//! Jobs that a thread places on a worker that goes to rest.
+
+use super::explore;
+use crate::{
+    fiber::placed::Placed,
+    sys::{parker::Parker, sync::Arc},
+};
+use loom::thread;
+
+struct Worker {
+    placed: Placed<u32>,
+    parker: Parker,
+}
+
+/// Does the same as `Registry::place`.
+fn place(worker: &Worker, job: u32) {
+    worker.placed.place([job], 0);
+    worker.parker.unpark();
+}
+
+/// Does the same as `Registry::rest`: parks until there is a job.
+fn take(worker: &Worker) -> u32 {
+    loop {
+        if !worker.placed.is_empty()
+            && let Some(job) = worker.placed.take()
+        {
+            return job;
+        }
+        worker.parker.park();
+    }
+}
+
+#[test]
+fn models_resting_worker_wakes_for_placed_jobs() {
+    explore("placed", Some(3), || {
+        let worker = Arc::new(Worker { placed: Placed::new(), parker: Parker::new() });
+        let placers = [1, 2].map(|job| {
+            let worker = Arc::clone(&worker);
+            thread::spawn(move || place(&worker, job))
+        });
+        let jobs = take(&worker) + take(&worker);
+        assert_eq!(jobs, 3);
+        placers.into_iter().for_each(|placer| placer.join().unwrap());
+        assert!(worker.placed.is_empty());
+    });
+}
+
+#[test]
+fn models_placed_job_is_taken_once() {
+    explore("placed, overdue", Some(3), || {
+        let worker = Arc::new(Worker { placed: Placed::new(), parker: Parker::new() });
+        place(&worker, 1);
+        let thief = {
+            let worker = Arc::clone(&worker);
+            thread::spawn(move || worker.placed.is_overdue(|| u64::MAX).then(|| worker.placed.take_overdue()).flatten())
+        };
+        let own = worker.placed.take();
+        let stolen = thief.join().unwrap();
+        assert_eq!([own, stolen].into_iter().flatten().collect::<Vec<_>>(), [1]);
+        assert!(worker.placed.is_empty());
+    });
+}

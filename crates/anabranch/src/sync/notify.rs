@@ -1,0 +1,234 @@
+//! A wake-up for one waiter that is kept if there is none, or for all waiters.
+//!
+//! One lock guards the queue, the number of the present round, and the kept wake-up. A wake-up for one waiter that ends
+//! a wait without being received (its future was dropped) is passed on to the next waiter, or kept. A wake-up for all
+//! ends with its waiter: the others got one, too. A waiter joins the present round, and `notify_waiters` ends the waits
+//! of that round and of earlier ones, so the lock may be released between two batches.
+
+use crate::{
+    cx::{
+        Cx,
+        attempt::{Attempt, wait_async_for, wait_within, wait_without_deadline},
+        limit::timed,
+    },
+    sys::sync::{Mutex, const_unless_loom, lock},
+    wait::{
+        Cancelled, WaitError,
+        queue::{Entry, Queue, Wakes},
+        suspend::WaitReason,
+        waitable::Waitable,
+        waiter::Waiter,
+    },
+};
+use std::{cell::Cell, fmt};
+
+/// A wake-up. [`notify_one`](Self::notify_one) wakes one waiter, or the next one to come.
+///
+/// It tells that something may have changed, and not what: a waiter looks by itself. For an event that stays, use
+/// [`Event`](super::Event); for wake-ups that add up, a [`Semaphore`](super::Semaphore).
+///
+/// ```
+/// use anabranch::sync::{Mutex, Notify};
+/// use std::collections::VecDeque;
+///
+/// let (queue, filled) = (Mutex::new(VecDeque::new()), Notify::new());
+/// anabranch::run(|cx| {
+///     let take = |cx: &anabranch::Cx<'_>| loop {
+///         if let Some(value) = queue.lock(cx)?.pop_front() {
+///             return Ok::<u32, anabranch::Cancelled>(value);
+///         }
+///         filled.notified(cx)?;
+///     };
+///     let (taken, ()) = cx.join(take, |cx| {
+///         queue.lock(cx).unwrap().push_back(1);
+///         filled.notify_one();
+///     });
+///     assert_eq!(taken, Ok(1));
+/// });
+/// ```
+pub struct Notify {
+    state: Mutex<State>,
+}
+
+struct State {
+    queue: Queue<Turn>,
+    /// The number of the present round.
+    round: u64,
+    /// Whether a wake-up is kept for the next waiter.
+    is_kept: bool,
+}
+
+/// A waiter in the queue.
+struct Turn {
+    round: u64,
+    /// Whether the wake-up that ended the wait was for this waiter alone.
+    is_alone: bool,
+}
+
+impl Notify {
+    const_unless_loom! {
+        /// Creates one without a kept wake-up.
+        pub fn new() -> Self {
+            Self { state: Mutex::new(State { queue: Queue::new(), round: 0, is_kept: false }) }
+        }
+    }
+
+    /// Wakes the waiter that has waited longest. If there is none, keeps the wake-up for the next one. At most one is
+    /// kept.
+    ///
+    /// ```
+    /// let notify = anabranch::sync::Notify::new();
+    /// notify.notify_one();
+    /// notify.notify_one();
+    /// assert!(notify.try_notified() && !notify.try_notified());
+    /// ```
+    pub fn notify_one(&self) {
+        let mut state = lock(&self.state);
+        let wake = state.queue.select_first(|turn| turn.is_alone = true);
+        state.is_kept |= wake.is_none();
+        drop(state);
+        if let Some(wake) = wake {
+            wake.wake();
+        }
+    }
+
+    /// Wakes all waiters. Keeps nothing for later ones.
+    pub fn notify_waiters(&self) {
+        let ended = {
+            let mut state = lock(&self.state);
+            state.round += 1;
+            state.round - 1
+        };
+        loop {
+            let mut wakes = Wakes::new();
+            let mut state = lock(&self.state);
+            while !wakes.is_full() && state.queue.first().is_some_and(|turn| turn.round <= ended) {
+                wakes.push(state.queue.select_head(|turn| turn.is_alone = false));
+            }
+            drop(state);
+            let is_full = wakes.is_full();
+            wakes.wake_all();
+            if !is_full {
+                return;
+            }
+        }
+    }
+
+    /// Waits for a wake-up. Returns at once if one is kept.
+    ///
+    /// # Errors
+    /// Returns an error if the wait is cancelled.
+    #[track_caller]
+    pub fn notified(&self, cx: &Cx<'_>) -> Result<(), Cancelled> {
+        cx.checkpoint()?;
+        wait_without_deadline(cx, &self.notifying(), WaitReason::new(&"Notify::notified"))
+    }
+
+    timed! {
+        /// # Errors
+        /// Returns `Cancelled` if the wait is cancelled,
+        notified_deadline, notified_timeout: like notified, at "Notify::notified"
+        fn(&self, cx: &Cx<'_>) -> Result<(), WaitError>;
+        |limit, reason| wait_within(cx, &self.notifying(), limit, reason);
+    }
+
+    /// Like [`notified`](Self::notified), for async code. A future that is dropped passes its wake-up on.
+    pub async fn notified_async(&self) {
+        wait_async_for(self.notifying()).await;
+    }
+
+    /// Takes the kept wake-up. Returns whether there was one.
+    pub fn try_notified(&self) -> bool {
+        std::mem::take(&mut lock(&self.state).is_kept)
+    }
+
+    /// Returns the wait as an operation, for [`select!`](crate::select).
+    pub fn notifying(&self) -> Notifying<'_> {
+        Notifying { notify: self, entry: Entry::new(Turn { round: 0, is_alone: false }), woken: Cell::new(Woken::Not) }
+    }
+}
+
+/// Waiting for a [`Notify`], as an operation. Made by [`Notify::notifying`].
+pub struct Notifying<'a> {
+    notify: &'a Notify,
+    entry: Entry<Turn>,
+    woken: Cell<Woken>,
+}
+
+/// How the last wait ended, if no attempt has followed.
+#[derive(Clone, Copy)]
+enum Woken {
+    Not,
+    Alone,
+    WithAll,
+}
+
+impl Attempt for Notifying<'_> {
+    type Output = ();
+
+    fn attempt(&self) -> Option<()> {
+        match self.woken.replace(Woken::Not) {
+            Woken::Not => self.notify.try_notified().then_some(()),
+            Woken::Alone | Woken::WithAll => Some(()),
+        }
+    }
+
+    fn pass_on(&self) {
+        if let Woken::Alone = self.woken.replace(Woken::Not) {
+            self.notify.notify_one();
+        }
+    }
+}
+
+// SAFETY: an address leaves the queue by `unregister`, or by a selection, both under the lock.
+unsafe impl Waitable for Notifying<'_> {
+    unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
+        let mut state = lock(&self.notify.state);
+        if state.is_kept {
+            return false;
+        }
+        let round = state.round;
+        // SAFETY: the entry belongs to this wait and is in no queue, by the contract of `Waitable`. It stays where it
+        // is, and the waiter armed, until `unregister`.
+        unsafe {
+            self.entry.with(|turn| turn.round = round);
+            state.queue.push_back(&self.entry, waiter, ticket);
+        }
+        true
+    }
+
+    unsafe fn unregister(&self, is_selected: bool) {
+        if is_selected {
+            // SAFETY: the queue selected this wait, so the entry is no longer linked.
+            let is_alone = unsafe { self.entry.with(|turn| turn.is_alone) };
+            self.woken.set(if is_alone { Woken::Alone } else { Woken::WithAll });
+        } else {
+            // SAFETY: `register` put the entry into this queue.
+            unsafe { lock(&self.notify.state).queue.remove(&self.entry) };
+        }
+    }
+}
+
+impl Drop for Notifying<'_> {
+    fn drop(&mut self) {
+        self.pass_on();
+    }
+}
+
+impl Default for Notify {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for Notify {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Notify").finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Notifying<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Notifying").finish_non_exhaustive()
+    }
+}
