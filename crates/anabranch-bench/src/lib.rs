@@ -30,6 +30,7 @@ pub mod judgement;
 mod lock;
 pub mod machine;
 pub mod messages;
+pub mod net;
 pub mod options;
 pub mod outcome;
 pub mod peers;

@@ -65,6 +65,8 @@
 //! | answer requests | [`spawn_service`] |
 //! | wait for a future; run a future | [`Cx::block_on`]; [`spawn_async`] |
 //! | read a file, call a library that blocks | [`Cx::blocking`] |
+//! | wait for sockets | `net`, with the feature `net` |
+//! | wait for Ctrl-C | `signal`, with the feature `signal` |
 //! | choose the number of threads | `ANABRANCH_NUM_THREADS`, [`Pool::builder`] |
 //! | test what depends on time | [`time::ManualClock`] |
 //! | find out why a program hangs or is slow | [`fibers`], [`stats`], [`guide::tuning`] |
@@ -78,6 +80,8 @@
 //! | [`sync`] | locks, events, semaphores, triggers and the like |
 //! | [`proto`](mod@proto) | conversations; over a wire with the feature `serde` |
 //! | [`time`] | clocks |
+//! | `net` | sockets, with the feature `net` |
+//! | `signal` | Ctrl-C and other signals, with the feature `signal` |
 //! | [`guide`] | chapters on use, and for users of rayon, crossbeam, tokio and Go |
 //!
 //! # Guarantees
@@ -98,14 +102,14 @@
 //!   made by [`Cx::blocking`]. On Linux the pool replaces a blocked thread for its remaining work; on other systems it
 //!   does not.
 //! - **Fibers are not preempted**, and begun fibers do not move to other threads.
-//! - **No reactor.** This crate does not poll sockets. A fiber waits for a socket through a future of another crate,
-//!   with [`Cx::block_on`].
 //! - **Platforms.** Linux is tested, other Unix systems and Windows less so. On WebAssembly all code runs on the
 //!   calling thread, and there are no fibers: [`spawn`], [`Cx::scope`] and the like do not exist there.
 //!   [PLATFORMS](https://github.com/anabranch/anabranch/blob/main/docs/PLATFORMS.md) has a table.
 //!
 //! # Features
 //! - `macros`, on by default: [`proto!`].
+//! - `net`: sockets, `net`.
+//! - `signal`: signals of Unix, `signal`; enables `net`.
 //! - `serde`: conversations over a wire, `proto::wire`.
 
 #![cfg_attr(not(any(unix, windows)), allow(dead_code, reason = "there are no fibers to use it"))]
@@ -134,6 +138,8 @@ pub mod guide;
 pub mod iter;
 #[cfg(all(test, loom))]
 mod models;
+#[cfg(all(feature = "net", any(unix, windows), not(any(loom, shuttle))))]
+pub mod net;
 #[cfg_attr(loom, allow(dead_code, reason = "the models run a part of it"))]
 #[cfg_attr(
     not(any(unix, windows)),
@@ -144,6 +150,13 @@ mod pool;
 pub mod prelude;
 #[cfg_attr(loom, allow(dead_code, reason = "the models run a part of it"))]
 pub mod proto;
+#[cfg_attr(
+    any(loom, shuttle, not(feature = "net"), not(any(unix, windows))),
+    allow(dead_code, reason = "there are no sockets to use it")
+)]
+mod reactor;
+#[cfg(all(feature = "signal", unix, not(any(loom, shuttle))))]
+pub mod signal;
 #[cfg_attr(loom, allow(dead_code, reason = "the models run a part of it"))]
 pub mod sync;
 #[cfg_attr(loom, allow(dead_code, unused_imports, reason = "the models run a part of it"))]

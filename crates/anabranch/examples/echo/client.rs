@@ -1,12 +1,10 @@
 //! The client: opens all connections, then uses all of them at once.
 
 use crate::Failure;
-use anabranch::Cx;
-use async_io::Async;
+use anabranch::{Cx, net::TcpStream};
 use std::{
     fmt,
-    io::{self, Read, Write},
-    net::{SocketAddr, TcpStream},
+    net::SocketAddr,
     time::{Duration, Instant},
 };
 
@@ -32,8 +30,7 @@ impl fmt::Display for Report {
 pub fn talk(cx: &Cx<'_>, server: SocketAddr, connections: usize, messages: usize) -> Result<Report, Failure> {
     let start = Instant::now();
     let streams = cx.map_concurrent(OPENING, 0..connections, |cx, _| {
-        let stream = cx.block_on(Async::<TcpStream>::connect(server))?;
-        let stream = stream.map_err(|error| format!("cannot connect to {server}: {error}"))?;
+        let stream = TcpStream::connect(cx, server).map_err(|error| format!("cannot connect to {server}: {error}"))?;
         // The system accepts a connection before the server does. With the first echo it has left the queue.
         exchange(cx, &stream, b"hello\n")?;
         Ok::<_, Failure>(stream)
@@ -52,20 +49,10 @@ pub fn talk(cx: &Cx<'_>, server: SocketAddr, connections: usize, messages: usize
 }
 
 /// Sends a message and waits for its echo.
-fn exchange(cx: &Cx<'_>, stream: &Async<TcpStream>, message: &[u8]) -> Result<(), Failure> {
-    let mut rest = message;
-    while !rest.is_empty() {
-        let sent = cx.block_on(stream.write_with(|mut stream| stream.write(rest)))??;
-        rest = &rest[sent..];
-    }
+fn exchange(cx: &Cx<'_>, stream: &TcpStream, message: &[u8]) -> Result<(), Failure> {
+    stream.write_all(cx, message)?;
     let mut echo = vec![0; message.len()];
-    let mut received = 0;
-    while received < echo.len() {
-        match cx.block_on(stream.read_with(|mut stream| stream.read(&mut echo[received..])))?? {
-            0 => return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into()),
-            more => received += more,
-        }
-    }
+    stream.read_exact(cx, &mut echo)?;
     if echo != message {
         let [sent, came] = [message, &echo].map(String::from_utf8_lossy);
         return Err(format!("sent {sent:?}, and {came:?} came back").into());

@@ -3,7 +3,7 @@
 use crate::Failure;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// The standard streams, the listener, the event queues of `async-io`, and a reserve.
+/// The standard streams, the listener, the event queues of the workers, and a reserve.
 const OTHERS: u64 = 32;
 
 /// Raises the soft limit to the hard limit.

@@ -1,14 +1,13 @@
 //! A TCP echo server and its client, one fiber per connection, ten thousand connections at once.
 //!
 //! ```text
-//! cargo run --release --example echo                      # the server in a process of its own, then the client
-//! cargo run --release --example echo -- server --port 7007
-//! cargo run --release --example echo -- client 127.0.0.1:7007 --connections 500
+//! cargo run --release --features net --example echo      # the server in a process of its own, then the client
+//! cargo run --release --features net --example echo -- server --port 7007
+//! cargo run --release --features net --example echo -- client 127.0.0.1:7007 --connections 500
 //! ```
 //!
 //! The code of a connection reads from top to bottom, as on a separate thread: see [`server`] and [`client`]. The
-//! sockets are those of `async-io`, and [`Cx::block_on`](anabranch::Cx::block_on) waits for their futures. Everything
-//! stays on the loopback interface and ends by itself.
+//! sockets are those of [`anabranch::net`]. Everything stays on the loopback interface and ends by itself.
 
 mod client;
 mod descriptors;
@@ -16,10 +15,10 @@ mod descriptors;
 mod processes;
 mod server;
 
-use async_io::Async;
+use anabranch::net::TcpListener;
 use processes::Failure;
 use std::{
-    net::{Ipv4Addr, SocketAddr, TcpListener},
+    net::{self, Ipv4Addr, SocketAddr},
     process::ExitCode,
     time::Duration,
 };
@@ -62,7 +61,7 @@ fn main() -> ExitCode {
 fn server(options: &Options) -> Result<(), Failure> {
     descriptors::raise_limit();
     let listener = listen(options.port)?;
-    processes::announce(listener.get_ref().local_addr()?);
+    processes::announce(listener.local_addr()?);
     let served = server::Served::default();
     processes::until_input_ends(options.limit, |cx| server::serve(cx, &listener, &served))?;
     println!("server: {served}, {}", peak_memory());
@@ -85,7 +84,7 @@ fn client(options: &Options, address: SocketAddr) -> Result<(), Failure> {
 fn alone(options: &Options) -> Result<(), Failure> {
     descriptors::want(2 * options.connections)?;
     let listener = listen(options.port)?;
-    let address = listener.get_ref().local_addr()?;
+    let address = listener.local_addr()?;
     let served = server::Served::default();
     let (end, report) = anabranch::run(|cx| {
         cx.cancellable(|cx, handle| {
@@ -118,9 +117,10 @@ fn pair(options: &Options) -> Result<(), Failure> {
     processes::beside("server", &arguments, |address| client(options, address))
 }
 
-fn listen(port: u16) -> Result<Async<TcpListener>, Failure> {
+fn listen(port: u16) -> Result<TcpListener, Failure> {
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
-    Async::<TcpListener>::bind(address).map_err(|error| format!("cannot listen on {address}: {error}").into())
+    let listener = net::TcpListener::bind(address).and_then(TcpListener::from_std);
+    listener.map_err(|error| format!("cannot listen on {address}: {error}").into())
 }
 
 fn peak_memory() -> String {

@@ -163,7 +163,11 @@ impl Worker {
         if let Some(job) = first.and_then(|job| self.balance(job)) {
             self.start_fiber(job);
         }
-        'rounds: for _ in 0..ROUNDS {
+        'rounds: for round in 1..=ROUNDS {
+            // A worker with fewer ready fibers goes on to wait in its reactor.
+            if round == ROUNDS {
+                self.reactor.poll_if_busy();
+            }
             self.collect_ready_fibers(true);
             self.fibers.local.ready.begin_round(ROUND);
             while self.fibers.local.ready.count_one() {
@@ -325,6 +329,7 @@ impl Worker {
 
     /// Returns all stacks to the pool, before the thread ends. No fiber is live then.
     pub(crate) fn end_fibers(&self) {
+        self.reactor.close();
         // Each of them counts in the limits, where there are none.
         debug_assert_eq!(self.counters.live.get(), 0);
         self.fibers.inbox.settle();

@@ -22,7 +22,9 @@
 //! | `sync::mpsc` | [`channel::bounded`](crate::channel::bounded), [`channel::spsc`](crate::channel::spsc) | receivers of `bounded` can be cloned |
 //! | `sync::{oneshot, watch, broadcast}` | [`oneshot`](crate::channel::oneshot), [`watch`](crate::channel::watch), [`broadcast`](crate::channel::broadcast) | |
 //! | `spawn_blocking`, `block_in_place` | [`Cx::blocking`](crate::Cx::blocking) | the closure may borrow |
-//! | `net`, `fs`, `process`, `signal` | | none; see below |
+//! | `net`, `signal` | `net`, `signal`, with the features of these names | methods take a `Cx`; `.._async` forms |
+//! | `io::{AsyncReadExt, AsyncWriteExt}` | [`std::io`], over `stream.with(cx)` | synchronous libraries work unchanged |
+//! | `fs`, `process` | [`Cx::blocking`](crate::Cx::blocking) | |
 //!
 //! # Functions instead of futures
 //! ```
@@ -81,9 +83,9 @@
 //! ```
 //!
 //! # Sockets, and both runtimes in one program
-//! There is no reactor here. [`Cx::block_on`](crate::Cx::block_on) waits for a future of any runtime, and suspends the
-//! fiber meanwhile. The examples in the repository use the sockets of `async-io` in this way. In the other direction, a
-//! tokio task awaits a result of the pool:
+//! With the feature `net` fibers have sockets of their own, whose streams also implement `AsyncRead` and `AsyncWrite`
+//! of `futures-io`. [`Cx::block_on`](crate::Cx::block_on) waits for a future of any runtime, and suspends the fiber
+//! meanwhile. In the other direction, a tokio task awaits a result of the pool:
 //! ```
 //! use anabranch::{channel::oneshot, prelude::*};
 //!

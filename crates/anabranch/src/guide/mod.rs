@@ -6,8 +6,9 @@
 //! 3. [`channels`]: which channel to choose, and `select!`.
 //! 4. [`protocols`]: conversations that the compiler checks.
 //! 5. [`servers`]: failures, results as they arrive, supervision, graceful shutdown.
-//! 6. [`hazards`]: what can block or break a program of fibers. Read this before you release a program.
-//! 7. [`tuning`]: threads, stacks, counters, and how to find a hang.
+//! 6. `net`, with the feature of that name: sockets, synchronous libraries, deadlines, an orderly end.
+//! 7. [`hazards`]: what can block or break a program of fibers. Read this before you release a program.
+//! 8. [`tuning`]: threads, stacks, counters, and how to find a hang.
 //!
 //! # Coming from elsewhere
 //! Each of these chapters begins with a table of corresponding names.
@@ -31,6 +32,8 @@ pub mod from_rayon;
 pub mod from_std;
 pub mod from_tokio;
 pub mod hazards;
+#[cfg(feature = "net")]
+pub mod net;
 pub mod protocols;
 pub mod servers;
 pub mod tuning;

@@ -27,6 +27,7 @@ mod parker;
 mod placed;
 mod proto_ring;
 mod queue;
+mod readiness;
 mod root;
 mod run_queue;
 mod sleep;

@@ -1,7 +1,7 @@
 //! The parker: no wake-up is lost, and writes before an unpark are visible after the park.
 
 use super::explore;
-use crate::sys::parker::Parker;
+use crate::sys::{parker::Parker, poller::Poller};
 use loom::{cell::UnsafeCell, sync::Arc, thread};
 use std::time::Duration;
 
@@ -63,5 +63,43 @@ fn models_parker_timed_wait_keeps_token_for_next_wait() {
                 parker.park();
             }
         });
+    });
+}
+
+/// The owner waits in a poller. Another thread polls on its behalf, and notifies again if it consumed a notification.
+#[test]
+fn models_parker_in_poller_wakes_though_other_thread_polls() {
+    explore("parker, in a poller", None, || {
+        let poller = Arc::new(Poller::new());
+        let proxy = thread::spawn({
+            let poller = Arc::clone(&poller);
+            move || {
+                if poller.poll() {
+                    poller.notify();
+                }
+            }
+        });
+        a_value_is_handed_over(|parker| while !parker.park_in(&poller, || poller.wait()) {});
+        proxy.join().unwrap();
+    });
+}
+
+/// A notification that comes late ends a later wait in vain, and the token of that wait is not lost.
+#[test]
+fn models_parker_in_poller_survives_late_notification() {
+    explore("parker, two waits in a poller", None, || {
+        let poller = Arc::new(Poller::new());
+        let parker = Arc::new(Parker::new());
+        let other = thread::spawn({
+            let parker = Arc::clone(&parker);
+            move || parker.unpark()
+        });
+        // An event ends the first wait at once.
+        let is_woken = parker.park_in(&poller, || {});
+        a_value_is_handed_over(|parker| while !parker.park_in(&poller, || poller.wait()) {});
+        if !is_woken {
+            parker.park();
+        }
+        other.join().unwrap();
     });
 }

@@ -30,6 +30,9 @@ const LONGEST_FULL_INTERVAL: Duration = Duration::from_millis(4);
 /// From this interval on, the heartbeat worker registers to be woken by new work.
 const DOZE: Duration = Duration::from_millis(1);
 
+/// The longest interval while it polls sockets for other workers.
+const LONGEST_POLL_INTERVAL: Duration = Duration::from_millis(1);
+
 /// After this many looks that have shown nothing new, the heartbeat worker tidies up.
 const CALM: u32 = 3;
 
@@ -60,6 +63,8 @@ pub(super) struct Heartbeat {
     starving: Starving,
     /// The number of looks in a row that have shown nothing new.
     calm: u32,
+    /// Whether it has polled sockets for a worker that computes.
+    polls: bool,
     /// The time until the next look.
     pub(super) interval: Duration,
     /// Whether new work wakes it.
@@ -76,6 +81,7 @@ impl Heartbeat {
             detector: BlockedDetector::default(),
             starving: Starving::default(),
             calm: 0,
+            polls: false,
             interval: INTERVAL,
             dozes: false,
         }
@@ -84,6 +90,10 @@ impl Heartbeat {
     /// Looks at the pool, and sets the time until the next look.
     pub(super) fn check(&mut self, registry: &Registry, me: &Worker) -> Finding {
         registry.note_heartbeat(me);
+        self.polls = false;
+        for worker in registry.workers() {
+            self.polls |= worker.reactor.poll_for_owner();
+        }
         let (roots, steps) = (registry.count_roots(), registry.count_steps());
         // Fibers that were spawned from outside count as work even while no thread works.
         let is_waiting = registry.has_published_work();
@@ -142,6 +152,7 @@ impl Heartbeat {
 
     /// Sets the interval after a look: twice the last one if the look has shown nothing new.
     fn set_interval(&mut self, registry: &Registry, first: Duration, longest: Duration) {
+        let longest = if self.polls { longest.min(LONGEST_POLL_INTERVAL) } else { longest };
         self.interval = first.saturating_mul(1 << self.calm.min(16)).min(longest);
         self.calm = self.calm.saturating_add(1);
         self.dozes = self.interval >= DOZE || registry.expects_forks();

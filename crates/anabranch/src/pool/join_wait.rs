@@ -154,12 +154,9 @@ impl Worker {
         }
         let Some(registry) = self.registry() else { return };
         if *is_long && registry.sleep.begin_long_wait(self.index) {
-            self.lend_slot(|| {
-                self.parker.park();
-                true
-            });
+            self.lend_slot(|| self.reactor.park(&self.parker, None));
             registry.sleep.end_long_wait(self.index);
-        } else if !self.lend_slot(|| self.parker.park_timeout(LONG_WAIT)) {
+        } else if !self.lend_slot(|| self.reactor.park(&self.parker, Some(LONG_WAIT))) {
             *is_long = true;
             registry.ensure_heartbeat();
         }
@@ -173,14 +170,7 @@ impl Worker {
         let bound = if *is_long { most } else { Some(most.map_or(LONG_WAIT, |most| most.min(LONG_WAIT))) };
         let index = self.lease.get();
         let is_woken = self.while_parked_at(parker, || {
-            current_stack::apart(|| self.answer_broadcast())
-                || self.lend_slot(|| match bound {
-                    Some(bound) => parker.park_timeout(bound),
-                    None => {
-                        parker.park();
-                        true
-                    }
-                })
+            current_stack::apart(|| self.answer_broadcast()) || self.lend_slot(|| self.reactor.park(parker, bound))
         });
         if !is_woken
             && !*is_long

@@ -117,6 +117,10 @@ impl Registry {
                 // The time of the broadcast does not count as searching.
                 start += me.counters.enter_at(Phase::Searching, *now);
             }
+            // A worker that looks only once waits in its reactor next.
+            if has_searched {
+                me.reactor.poll();
+            }
             let has_ready_fibers = me.has_ready_fibers();
             // Otherwise `find` takes work from elsewhere.
             if (has_ready_fibers || me.has_jobs())
@@ -273,10 +277,7 @@ impl Registry {
         if !me.fibers.go_away() {
             return;
         }
-        match [most, me.time_to_next_fibers()].into_iter().flatten().min() {
-            Some(most) => _ = me.parker.park_timeout(most),
-            None => me.parker.park(),
-        }
+        me.reactor.park(&me.parker, [most, me.time_to_next_fibers()].into_iter().flatten().min());
         me.fibers.come_back();
     }
 

@@ -17,6 +17,7 @@ use crate::{
         stats::{Counter, Counters},
         status::Status,
     },
+    reactor::slot::Slot,
     sys::{
         asymmetric_fence::Fence,
         clock::Instant,
@@ -90,6 +91,8 @@ unsafe impl Sync for Blocks {}
 pub(crate) struct Worker {
     pub(crate) stack: ForkStack,
     pub(crate) parker: Parker,
+    /// The reactor of the thread, in which it waits for sockets while it parks. Only the pool's own threads have one.
+    pub(crate) reactor: Slot,
     /// The parker at which the thread has parked, if that is another one. A broadcast unparks it there too.
     other_parker: Mutex<Option<NonNull<Parker>>>,
     /// Tasks that were spawned here. Any thread may take them.
@@ -140,6 +143,7 @@ unsafe impl Sync for Worker {}
 static NOBODY: Worker = Worker {
     stack: ForkStack::outside(),
     parker: Parker::new(),
+    reactor: Slot::new(),
     other_parker: Mutex::new(None),
     tasks: Tasks::new(),
     inbox: Tasks::new(),
@@ -220,6 +224,7 @@ impl Worker {
         Self {
             stack: ForkStack::new(fence),
             parker: Parker::new(),
+            reactor: Slot::new(),
             other_parker: Mutex::new(None),
             tasks: Tasks::new(),
             inbox: Tasks::new(),

@@ -13,6 +13,7 @@ pub(crate) mod memory;
 #[path = "no_mappings.rs"]
 pub(crate) mod memory;
 pub(crate) mod parker;
+pub(crate) mod poller;
 pub(crate) mod prefetch;
 pub(crate) mod spin;
 pub(crate) mod sync;

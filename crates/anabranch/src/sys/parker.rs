@@ -6,15 +6,23 @@
 //! | state    | meaning                         | left by                                       |
 //! |----------|---------------------------------|-----------------------------------------------|
 //! | EMPTY    | no waiter, no token             | `unpark` -> NOTIFIED, the owner -> PARKED     |
-//! | PARKED   | the owner waits on the condvar  | `unpark` -> NOTIFIED                          |
+//! | PARKED   | the owner waits on the condvar  | `unpark` -> NOTIFIED, and signals the condvar |
+//! | POLLING  | the owner waits in a poller     | `unpark` -> NOTIFIED, and notifies the poller |
 //! | NOTIFIED | one token, not yet taken        | the owner -> EMPTY                            |
 //!
 //! Ordering: what happens before `unpark` happens before the return of the `park` that takes its token. `unpark` writes
 //! NOTIFIED with release in every state, also over an older token, and the owner takes it with acquire. A token stays
 //! until it is taken, so a wake-up before the wait is not lost. Tokens do not add up: a waiter checks its condition
 //! again each time `park` returns.
+//!
+//! In POLLING the owner waits for the events of sockets too. It stores the poller before it sets the state, under the
+//! lock under which the waker reads it. A notification ends the wait in progress, or the next one of that poller. So it
+//! may come after the owner has left POLLING for another reason, and then one wait ends in vain.
 
-use crate::sys::sync::{AtomicU8, Condvar, Mutex, Ordering, lock, wait_timeout};
+use crate::sys::{
+    poller::Poller,
+    sync::{Arc, AtomicU8, Condvar, Mutex, Ordering, lock, wait_timeout},
+};
 use std::time::Duration;
 
 /// Whether the system has a single thread. Then no other thread can leave a token during a wait. So a wait without a
@@ -24,6 +32,7 @@ const IS_ALONE: bool = cfg!(all(target_family = "wasm", not(target_feature = "at
 const EMPTY: u8 = 0;
 const PARKED: u8 = 1;
 const NOTIFIED: u8 = 2;
+const POLLING: u8 = 3;
 
 /// See the [module](self).
 #[derive(Debug)]
@@ -31,17 +40,19 @@ pub(crate) struct Parker {
     state: AtomicU8,
     lock: Mutex<()>,
     wake: Condvar,
+    /// The poller in which the owner waited last.
+    poller: Mutex<Option<Arc<Poller>>>,
 }
 
 impl Parker {
     #[cfg(not(loom))]
     pub(crate) const fn new() -> Self {
-        Self { state: AtomicU8::new(EMPTY), lock: Mutex::new(()), wake: Condvar::new() }
+        Self { state: AtomicU8::new(EMPTY), lock: Mutex::new(()), wake: Condvar::new(), poller: Mutex::new(None) }
     }
 
     #[cfg(loom)]
     pub(crate) fn new() -> Self {
-        Self { state: AtomicU8::new(EMPTY), lock: Mutex::new(()), wake: Condvar::new() }
+        Self { state: AtomicU8::new(EMPTY), lock: Mutex::new(()), wake: Condvar::new(), poller: Mutex::new(None) }
     }
 
     /// Takes the token, and waits for it if there is none. Only the owner calls this.
@@ -107,13 +118,40 @@ impl Parker {
         }
     }
 
+    /// Takes the token, or else calls `wait`, which waits in `poller` until that is notified. `wait` may return early,
+    /// for an event or after a timeout. Returns whether it took a token. Only the owner calls this.
+    #[allow(dead_code, reason = "only sockets need a poller")]
+    pub(crate) fn park_in(&self, poller: &Arc<Poller>, wait: impl FnOnce()) -> bool {
+        if self.take() {
+            return true;
+        }
+        {
+            let mut last = lock(&self.poller);
+            if !last.as_ref().is_some_and(|last| Arc::ptr_eq(last, poller)) {
+                *last = Some(Arc::clone(poller));
+            }
+        }
+        if self.state.compare_exchange(EMPTY, POLLING, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
+            wait();
+        }
+        self.state.swap(EMPTY, Ordering::Acquire) == NOTIFIED
+    }
+
     /// Leaves a token, and wakes the owner if it waits. Makes a system call only in that case.
     pub(crate) fn unpark(&self) {
-        if self.state.swap(NOTIFIED, Ordering::Release) == PARKED {
-            // The owner sets PARKED under the lock, and releases the lock only inside the wait. After the lock was
-            // taken once, the notification cannot come between the two.
-            drop(lock(&self.lock));
-            self.wake.notify_one();
+        match self.state.swap(NOTIFIED, Ordering::Release) {
+            PARKED => {
+                // The owner sets PARKED under the lock, and releases the lock only inside the wait. After the lock was
+                // taken once, the notification cannot come between the two.
+                drop(lock(&self.lock));
+                self.wake.notify_one();
+            }
+            POLLING => {
+                if let Some(poller) = &*lock(&self.poller) {
+                    poller.notify();
+                }
+            }
+            _ => {}
         }
     }
 }

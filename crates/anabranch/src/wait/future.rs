@@ -51,7 +51,7 @@ unsafe fn wake(waiter: *const Waiter) {
 /// Runs foreign code, and catches its panics: the calling worker may be between two jobs, or may have other waiters to
 /// wake. The panic hook has reported the panic; the payload may panic when it is dropped. The code must not wait, since
 /// the caller may be in the middle of a wait of its own.
-fn contain(code: impl FnOnce()) {
+pub(crate) fn contain(code: impl FnOnce()) {
     apart(|| {
         if let Err(panic) = catch_unwind(AssertUnwindSafe(code)) {
             mem::forget(catch_unwind(AssertUnwindSafe(|| drop(panic))));

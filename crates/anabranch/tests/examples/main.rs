@@ -6,23 +6,28 @@
 mod common;
 mod iterators;
 mod programs;
+#[cfg(feature = "net")]
+mod sockets;
 
+#[cfg(feature = "serde")]
 use common::{LONG, watchdog};
 use programs::{Example, Output, is_listed};
 use std::{
     fs,
-    io::{BufRead, BufReader, Read, Write},
-    net::{TcpListener, TcpStream},
     os::unix::fs::{PermissionsExt, symlink},
     path::{Path, PathBuf},
     process::Command,
 };
+#[cfg(feature = "serde")]
+use std::{
+    io::{BufRead, BufReader, Read, Write},
+    net::{TcpListener, TcpStream},
+};
 
 /// The examples that need no feature.
-const PLAIN: [&str; 12] = [
+const PLAIN: [&str; 11] = [
     "conversations",
     "disk_usage",
-    "echo",
     "happy_eyeballs",
     "hash_tree",
     "k_nucleotide",
@@ -36,7 +41,8 @@ const PLAIN: [&str; 12] = [
 
 /// Returns the names of the examples that the features of this build allow.
 fn all() -> impl Iterator<Item = &'static str> {
-    PLAIN.into_iter().chain(cfg!(feature = "serde").then_some("bank"))
+    let sockets = if cfg!(feature = "net") { &["echo", "http"][..] } else { &[] };
+    PLAIN.into_iter().chain(cfg!(feature = "serde").then_some("bank")).chain(sockets.iter().copied())
 }
 
 /// For the time limits of programs that end by themselves: the watchdog's is shorter.
@@ -65,86 +71,11 @@ fn readme_lists_all_examples() {
         .collect();
     there.sort();
     assert!(all().all(|name| there.iter().any(|other| other == name)));
-    assert_eq!(there.len(), 13, "what there is with all features: {there:?}");
+    assert_eq!(there.len(), 14, "what there is with all features: {there:?}");
     let readme = fs::read_to_string(folder.join("README.md")).unwrap();
     for name in &there {
         assert!(is_listed(&readme, name), "{name} is not in the README of the examples");
     }
-}
-
-#[test]
-fn echo_works_between_two_processes() {
-    let output = Example::new("echo").run(["--connections", "300", "--messages", "3", "--seconds", ENDLESS]);
-    output.assert_success();
-    assert!(output.stdout.contains("client: 300 connections in"), "{output:?}");
-    assert!(output.stdout.contains(" 900 messages and their echoes"), "{output:?}");
-    assert!(output.stdout.contains("server: 300 connections"), "{output:?}");
-}
-
-#[test]
-fn echo_works_in_one_process() {
-    for threads in [1, 3] {
-        let arguments = ["alone", "--connections", "60", "--messages", "5", "--seconds", ENDLESS];
-        let output = Example::new("echo").threads(threads).run(arguments);
-        output.assert_success();
-        assert!(
-            output.stdout.contains("300 messages") && output.stdout.contains("server: 60 connections"),
-            "{output:?}"
-        );
-    }
-}
-
-#[test]
-fn echo_server_closes_connections_at_end_of_input() {
-    watchdog(LONG, || {
-        let mut server = Example::new("echo").spawn(["server", "--seconds", ENDLESS]);
-        let mut said = BufReader::new(server.stdout.take().unwrap());
-        let mut line = String::new();
-        said.read_line(&mut line).unwrap();
-        let mut stream = TcpStream::connect(line.trim().strip_prefix("listening on ").unwrap()).unwrap();
-        stream.write_all(b"ping").unwrap();
-        let mut echo = [0; 4];
-        stream.read_exact(&mut echo).unwrap();
-        assert_eq!(&echo, b"ping");
-        drop(server.stdin.take());
-        assert!(server.wait().unwrap().success());
-        assert_eq!(stream.read(&mut echo).unwrap(), 0, "the connection is closed");
-        let mut rest = String::new();
-        said.read_to_string(&mut rest).unwrap();
-        assert!(rest.contains("server: 1 connections, 4 bytes"), "{rest:?}");
-    });
-}
-
-#[test]
-fn echo_reports_invalid_arguments() {
-    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = taken.local_addr().unwrap().port().to_string();
-    let output = Example::new("echo").run(["server", "--port", &port]);
-    output.assert_failure(&format!("cannot listen on 127.0.0.1:{port}"));
-    let output = Example::new("echo").run(["--port", &port]);
-    output.assert_failure(&format!("cannot listen on 127.0.0.1:{port}"));
-    // The system accepts the connection for the listener, and no answer follows.
-    let output = Example::new("echo").run(["client", &format!("127.0.0.1:{port}"), "--seconds", "1"]);
-    output.assert_failure("the time was up");
-    Example::new("echo").run(["client", "192.0.2.1:80"]).assert_failure("loopback");
-}
-
-#[test]
-fn echo_survives_limit_on_open_files() {
-    let output = Example::new("echo").with_open_files(100).run(["alone", "--connections", "100"]);
-    output.assert_failure("232 open files are needed, and 100 are allowed");
-    watchdog(LONG, || {
-        let mut server = Example::new("echo").with_open_files(64).spawn(["server", "--seconds", ENDLESS]);
-        let mut line = String::new();
-        BufReader::new(server.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let address = line.trim().strip_prefix("listening on ").unwrap().to_owned();
-        let arguments = ["client", &address, "--connections", "100", "--seconds", ENDLESS];
-        Example::new("echo").run(arguments).assert_failure("echo: ");
-        assert!(!server.wait().unwrap().success());
-        let mut why = String::new();
-        server.stderr.take().unwrap().read_to_string(&mut why).unwrap();
-        assert!(why.contains("Too many open files"), "{why:?}");
-    });
 }
 
 /// A folder that is empty.

@@ -8,6 +8,8 @@ mod cx;
 mod errors;
 mod fiber;
 mod fork;
+#[cfg(feature = "net")]
+mod net;
 mod pool;
 mod proto;
 mod sync;

@@ -1,0 +1,136 @@
+//! Listening for Unix streams.
+
+use crate::{
+    cx::{Cx, attempt::Attempt},
+    net::{
+        io::{Io, Operation, Ready, conversions, done},
+        unix_stream::UnixStream,
+    },
+    reactor::readiness::{Direction, Done},
+    wait::{suspend::WaitReason, waitable::Waitable, waiter::Waiter},
+};
+use std::{
+    fmt, io,
+    os::unix::net::{self, SocketAddr},
+    path::Path,
+};
+
+/// A socket that listens for Unix streams. See [`TcpListener`](crate::net::TcpListener) for the errors of `accept`.
+///
+/// Does not remove the file at its path when it is dropped.
+///
+/// ```
+/// use anabranch::net::{UnixListener, UnixStream};
+///
+/// let path = std::env::temp_dir().join(format!("anabranch-doc-{}", std::process::id()));
+/// anabranch::run(|cx| -> std::io::Result<()> {
+///     let listener = UnixListener::bind(&path)?;
+///     let client = UnixStream::connect(cx, &path)?;
+///     let (server, _) = listener.accept(cx)?;
+///     client.write_all(cx, b"ping")?;
+///     let mut text = [0; 4];
+///     server.read_exact(cx, &mut text)?;
+///     assert_eq!(&text, b"ping");
+///     std::fs::remove_file(&path)
+/// }).unwrap();
+/// ```
+pub struct UnixListener {
+    io: Io<net::UnixListener>,
+}
+
+impl UnixListener {
+    /// Creates a socket that listens at `path`, where there must not be a file.
+    ///
+    /// # Errors
+    /// Returns the errors of the system.
+    pub fn bind(path: impl AsRef<Path>) -> io::Result<Self> {
+        Self::from_std(net::UnixListener::bind(path)?)
+    }
+
+    /// Waits for a connection.
+    ///
+    /// # Errors
+    /// Returns the errors of the system, and an error for which [`is_cancelled`](crate::net::is_cancelled) holds if the
+    /// scope is cancelled.
+    #[track_caller]
+    pub fn accept(&self, cx: &Cx<'_>) -> io::Result<(UnixStream, SocketAddr)> {
+        self.io.perform(cx, Direction::Read, WaitReason::new(&"UnixListener::accept"), accept)
+    }
+
+    /// Like [`accept`](Self::accept), for async code. The future may be dropped at any time.
+    ///
+    /// # Errors
+    /// Returns the errors of the system.
+    pub async fn accept_async(&self) -> io::Result<(UnixStream, SocketAddr)> {
+        self.io.perform_async(Direction::Read, accept).await
+    }
+
+    /// Returns an operation for [`select!`](crate::select) that accepts a connection.
+    pub fn accepting(&self) -> UnixAccepting<'_> {
+        UnixAccepting { operation: self.io.operation(Direction::Read, accept) }
+    }
+
+    /// Returns an operation for [`select!`](crate::select) that is over when an `accept` probably does not have to
+    /// wait.
+    pub fn readable(&self) -> Ready<'_> {
+        self.io.ready(Direction::Read)
+    }
+
+    /// Accepts a connection if there is one now.
+    ///
+    /// # Errors
+    /// Returns the errors of the system, and `WouldBlock` if there is none.
+    pub fn try_accept(&self) -> io::Result<(UnixStream, SocketAddr)> {
+        self.io.try_once(Direction::Read, |system| Ok(accept(system)?.value))
+    }
+
+    /// Returns the address at which it listens.
+    ///
+    /// # Errors
+    /// Returns the errors of the system.
+    pub fn local_addr(&self) -> io::Result<SocketAddr> {
+        self.io.get().local_addr()
+    }
+}
+
+conversions!(UnixListener, net::UnixListener);
+
+fn accept(system: &net::UnixListener) -> io::Result<Done<(UnixStream, SocketAddr)>> {
+    let (stream, address) = system.accept()?;
+    Ok(done((UnixStream::from_std(stream)?, address)))
+}
+
+type Accept = fn(&net::UnixListener) -> io::Result<Done<(UnixStream, SocketAddr)>>;
+
+/// Accepting a connection, as an operation. Made by [`UnixListener::accepting`].
+#[must_use = "an operation does nothing until it is part of a selection"]
+pub struct UnixAccepting<'a> {
+    operation: Operation<'a, net::UnixListener, Accept>,
+}
+
+impl Attempt for UnixAccepting<'_> {
+    type Output = io::Result<(UnixStream, SocketAddr)>;
+
+    fn attempt(&self) -> Option<Self::Output> {
+        self.operation.attempt()
+    }
+}
+
+// SAFETY: both functions only forward to the operation, which upholds the contract.
+unsafe impl Waitable for UnixAccepting<'_> {
+    unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
+        // SAFETY: the caller keeps the armed waiter alive and this in place until `unregister`.
+        unsafe { self.operation.register(waiter, ticket) }
+    }
+
+    unsafe fn unregister(&self, is_selected: bool) {
+        // SAFETY: the caller has registered the waiter here, and its wait has ended.
+        unsafe { self.operation.unregister(is_selected) }
+    }
+}
+
+impl fmt::Debug for UnixAccepting<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("UnixAccepting").finish_non_exhaustive()
+    }
+}

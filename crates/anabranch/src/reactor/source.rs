@@ -1,0 +1,109 @@
+//! A source: one socket, and the reactor at which it is registered.
+//!
+//! A source is registered once, by the first operation that has to wait, and stays registered until its socket is
+//! dropped. It moves in two cases. If its reactor has closed, since its pool has ended, the next wait registers it
+//! elsewhere. And if a worker has to wait [`MOVE_AFTER`] times in a row while the source is registered at another
+//! worker, it moves to that one. A reactor reports the present state of a source that it adds. So no event is lost
+//! between the two reactors.
+//!
+//! Lock order: the home of a source, then the list of a reactor. A reactor takes no lock of a source but those of its
+//! directions, which are innermost.
+
+use crate::{
+    reactor::{
+        reactor::Reactor,
+        readiness::{Direction, Directions, Readiness},
+    },
+    sys::{
+        poller::BorrowedSource,
+        sync::{Arc, Mutex, lock},
+    },
+};
+use std::{io, ptr};
+
+/// After so many waits of one worker in a row the source moves there.
+const MOVE_AFTER: u32 = 8;
+
+/// See the [module](self).
+pub(crate) struct Source {
+    directions: Arc<Directions>,
+    home: Mutex<Option<Home>>,
+}
+
+/// Where the source is registered.
+struct Home {
+    reactor: Arc<Reactor>,
+    key: usize,
+    /// How many waits in a row came from the same other worker.
+    strange: u32,
+    stranger: *const Reactor,
+}
+
+// SAFETY: `stranger` is only compared.
+unsafe impl Send for Home {}
+
+impl Source {
+    pub(crate) fn new() -> Self {
+        Self { directions: Arc::new(Directions::new()), home: Mutex::new(None) }
+    }
+
+    #[inline]
+    pub(crate) fn direction(&self, direction: Direction) -> &Readiness {
+        self.directions.get(direction)
+    }
+
+    /// Makes sure that an event sets the readiness of `direction` from now on. `here` is the reactor of the calling
+    /// worker, or, for a thread that has none, null. `choose` chooses a reactor for a source that has none.
+    ///
+    /// # Errors
+    /// Returns the errors of `choose`, and those of the system: there may be no room for another registration.
+    pub(crate) fn register(
+        &self,
+        socket: BorrowedSource<'_>,
+        direction: Direction,
+        here: *const Reactor,
+        choose: impl FnOnce() -> io::Result<Arc<Reactor>>,
+    ) -> io::Result<()> {
+        let mut place = lock(&self.home);
+        if let Some(home) = &mut *place
+            && !home.reactor.is_closed()
+            && !home.should_move(here)
+        {
+            return home.reactor.arm(socket, home.key, direction);
+        }
+        // This may fail, and then the source stays where it is.
+        let reactor = choose()?;
+        if let Some(home) = place.take() {
+            home.reactor.remove(socket, home.key);
+        }
+        let key = reactor.add(socket, Arc::clone(&self.directions))?;
+        let arm = reactor.arm(socket, key, direction);
+        *place = Some(Home { reactor, key, strange: 0, stranger: ptr::null() });
+        arm
+    }
+
+    /// Returns whether events set the readiness.
+    pub(crate) fn is_registered(&self) -> bool {
+        lock(&self.home).as_ref().is_some_and(|home| !home.reactor.is_closed())
+    }
+
+    /// Removes the source from its reactor. Precedes the end of the socket, or its conversion into another.
+    pub(crate) fn deregister(&self, socket: BorrowedSource<'_>) {
+        if let Some(home) = lock(&self.home).take() {
+            home.reactor.remove(socket, home.key);
+        }
+    }
+}
+
+impl Home {
+    /// Counts the waits at other workers than the reactor's own.
+    fn should_move(&mut self, here: *const Reactor) -> bool {
+        if here.is_null() || ptr::eq(here, &raw const *self.reactor) {
+            self.strange = 0;
+            return false;
+        }
+        self.strange = if ptr::eq(here, self.stranger) { self.strange + 1 } else { 1 };
+        self.stranger = here;
+        self.strange >= MOVE_AFTER
+    }
+}

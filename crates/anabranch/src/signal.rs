@@ -1,0 +1,152 @@
+//! Signals of the system: Ctrl-C, and the request to end. For Unix.
+//!
+//! From the first use of a signal here, that signal no longer ends the process. Two waits for the same signal both end
+//! by it. A signal that comes while nobody waits for it is lost, unless a [`Signals`] for it exists.
+//!
+//! ```no_run
+//! use anabranch::{net::TcpListener, signal};
+//! use std::io;
+//!
+//! anabranch::run(|cx| -> io::Result<()> {
+//!     let listener = TcpListener::bind(cx, "127.0.0.1:8080")?;
+//!     cx.scope(|s| {
+//!         s.spawn(|cx| {
+//!             for stream in listener.incoming(cx) {
+//!                 drop(stream);
+//!             }
+//!         });
+//!         // Then it stops accepting.
+//!         signal::ctrl_c(cx)?;
+//!         s.cancel();
+//!         Ok(())
+//!     })
+//! }).unwrap();
+//! ```
+
+use crate::{cx::Cx, net::UnixStream};
+use signal_hook::{
+    SigId,
+    consts::{SIGINT, SIGTERM},
+    flag,
+    low_level::{pipe, unregister},
+};
+use std::{
+    fmt, io,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+/// Waits for Ctrl-C (`SIGINT`).
+///
+/// # Errors
+/// Returns the errors of the system, and an error for which [`is_cancelled`](crate::net::is_cancelled) holds if the
+/// scope is cancelled.
+#[track_caller]
+pub fn ctrl_c(cx: &Cx<'_>) -> io::Result<()> {
+    Signals::new([SIGINT])?.recv(cx).map(drop)
+}
+
+/// Waits for the request to end that service managers send (`SIGTERM`).
+///
+/// # Errors
+/// As for [`ctrl_c`].
+#[track_caller]
+pub fn terminate(cx: &Cx<'_>) -> io::Result<()> {
+    Signals::new([SIGTERM])?.recv(cx).map(drop)
+}
+
+/// A stream of signals.
+///
+/// Signals of one number that come before the first of them is received count as one, as in the system itself.
+///
+/// ```
+/// use anabranch::signal::Signals;
+///
+/// const SIGUSR1: i32 = 10;
+/// const SIGHUP: i32 = 1;
+///
+/// let signals = Signals::new([SIGUSR1, SIGHUP]).unwrap();
+/// # if !cfg!(target_os = "linux") { return; }
+/// // Another process would use `kill`.
+/// # std::process::Command::new("kill").args(["-USR1", &std::process::id().to_string()]).status().unwrap();
+/// let number = anabranch::run(|cx| signals.recv(cx));
+/// assert_eq!(number.unwrap(), SIGUSR1);
+/// ```
+pub struct Signals {
+    /// Each signal writes a byte to the other end.
+    stream: UnixStream,
+    flags: Vec<(i32, Arc<AtomicBool>)>,
+    ids: Vec<SigId>,
+}
+
+impl Signals {
+    /// Registers for the signals of these numbers.
+    ///
+    /// # Errors
+    /// Returns the errors of the system.
+    ///
+    /// # Panics
+    /// Panics for signals that must not be handled: `SIGKILL`, `SIGSTOP`, and those that report a fault of the program
+    /// (`SIGILL`, `SIGFPE`, `SIGSEGV`).
+    pub fn new(signals: impl IntoIterator<Item = i32>) -> io::Result<Self> {
+        let (reader, writer) = std::os::unix::net::UnixStream::pair()?;
+        let mut all = Self { stream: UnixStream::from_std(reader)?, flags: Vec::new(), ids: Vec::new() };
+        for signal in signals {
+            let flag = Arc::new(AtomicBool::new(false));
+            // The handler runs the actions in this order, so a reader of the byte finds the flag.
+            all.ids.push(flag::register(signal, Arc::clone(&flag))?);
+            all.flags.push((signal, flag));
+            all.ids.push(pipe::register(signal, writer.try_clone()?)?);
+        }
+        Ok(all)
+    }
+
+    /// Waits for a signal, and returns its number.
+    ///
+    /// # Errors
+    /// Returns the errors of the system, and an error for which [`is_cancelled`](crate::net::is_cancelled) holds if the
+    /// scope is cancelled.
+    #[track_caller]
+    pub fn recv(&self, cx: &Cx<'_>) -> io::Result<i32> {
+        loop {
+            if let Some(signal) = self.try_recv() {
+                return Ok(signal);
+            }
+            self.stream.read(cx, &mut [0; 64])?;
+        }
+    }
+
+    /// Like [`recv`](Self::recv), for async code. The future may be dropped at any time.
+    ///
+    /// # Errors
+    /// Returns the errors of the system.
+    pub async fn recv_async(&self) -> io::Result<i32> {
+        loop {
+            if let Some(signal) = self.try_recv() {
+                return Ok(signal);
+            }
+            self.stream.read_async(&mut [0; 64]).await?;
+        }
+    }
+
+    /// Returns the number of a signal that has come, if there is one.
+    pub fn try_recv(&self) -> Option<i32> {
+        self.flags.iter().find(|(_, flag)| flag.swap(false, Ordering::SeqCst)).map(|(signal, _)| *signal)
+    }
+}
+
+impl Drop for Signals {
+    fn drop(&mut self) {
+        for id in self.ids.drain(..) {
+            unregister(id);
+        }
+    }
+}
+
+impl fmt::Debug for Signals {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.flags.iter().map(|(signal, _)| signal)).finish()
+    }
+}

@@ -1,0 +1,134 @@
+//! Tests that change what belongs to their whole process: each runs itself again in a process of its own.
+
+use std::{env, process::Command};
+
+const NAME: &str = "ANABRANCH_TEST_IN_PROCESS";
+
+/// Runs the test of this name alone in a process of its own, and returns `false`. In that process it returns `true`.
+pub fn in_process_of_its_own(test: &str) -> bool {
+    if env::var_os(NAME).is_some_and(|name| name == test) {
+        return true;
+    }
+    let output = Command::new(env::current_exe().unwrap())
+        .args([test, "--exact", "--test-threads", "1", "--nocapture"])
+        .env(NAME, test)
+        .output()
+        .unwrap();
+    let text = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success() && text.contains("1 passed"), "{text}");
+    false
+}
+
+/// A server that has no descriptors left gets an error from `accept`, waits a little, and accepts the same connection
+/// once there is one again.
+#[cfg(target_os = "linux")]
+#[test]
+fn accept_without_descriptors_fails_and_succeeds_later() {
+    use anabranch::net::{TcpListener, TcpStream};
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    use std::{fs::File, time::Duration};
+    if !in_process_of_its_own("net::processes::accept_without_descriptors_fails_and_succeeds_later") {
+        return;
+    }
+    anabranch::run(|cx| {
+        let listener = TcpListener::bind(cx, "127.0.0.1:0").unwrap();
+        // It is registered, and its worker has a reactor.
+        cx.timeout(Duration::from_millis(1), |cx| listener.accept(cx)).unwrap_err();
+        let client = TcpStream::connect(cx, listener.local_addr().unwrap()).unwrap();
+        let limit = getrlimit(Resource::Nofile);
+        setrlimit(Resource::Nofile, Rlimit { current: Some(64), maximum: limit.maximum }).unwrap();
+        let mut files = Vec::new();
+        while let Ok(file) = File::open("/dev/null") {
+            files.push(file);
+        }
+        let mut failures = 0;
+        let server = loop {
+            match listener.accept(cx) {
+                Ok((server, _)) => break server,
+                Err(error) => {
+                    assert_eq!(error.raw_os_error(), Some(libc::EMFILE), "{error}");
+                    failures += 1;
+                    if failures == 3 {
+                        files.pop();
+                    }
+                    cx.sleep(Duration::from_millis(1)).unwrap();
+                }
+            }
+        };
+        assert_eq!(failures, 3);
+        client.write_all(cx, b"x").unwrap();
+        server.read_exact(cx, &mut [0]).unwrap();
+    });
+}
+
+/// Without descriptors for a reactor a wait fails, and a later one succeeds.
+#[cfg(target_os = "linux")]
+#[test]
+fn wait_without_descriptors_for_reactor_fails_and_succeeds_later() {
+    use anabranch::net::UdpSocket;
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    use std::{fs::File, time::Duration};
+    if !in_process_of_its_own("net::processes::wait_without_descriptors_for_reactor_fails_and_succeeds_later") {
+        return;
+    }
+    let fiber = anabranch::spawn(|cx| {
+        let socket = UdpSocket::bind(cx, "127.0.0.1:0").unwrap();
+        let limit = getrlimit(Resource::Nofile);
+        setrlimit(Resource::Nofile, Rlimit { current: Some(64), maximum: limit.maximum }).unwrap();
+        let mut files = Vec::new();
+        while let Ok(file) = File::open("/dev/null") {
+            files.push(file);
+        }
+        let error = socket.recv(cx, &mut [0; 8]).unwrap_err();
+        assert_eq!(error.raw_os_error(), Some(libc::EMFILE), "{error}");
+        drop(files);
+        let late = cx.timeout(Duration::from_millis(1), |cx| socket.recv(cx, &mut [0; 8]));
+        assert_eq!(late.unwrap_err().kind(), std::io::ErrorKind::TimedOut);
+    });
+    anabranch::run(|cx| fiber.join(cx)).unwrap();
+}
+
+#[cfg(feature = "signal")]
+#[test]
+fn ctrl_c_and_termination_end_their_waits() {
+    use crate::common::fibers::until_waiting;
+    use anabranch::{net::is_cancelled, signal};
+    use std::time::Duration;
+    if !in_process_of_its_own("net::processes::ctrl_c_and_termination_end_their_waits") {
+        return;
+    }
+    let pool = anabranch::Pool::builder().threads(2).build().unwrap();
+    let raise = |signal| {
+        // SAFETY: it sends a signal to this thread, which handles it before the call returns.
+        assert_eq!(unsafe { libc::raise(signal) }, 0);
+    };
+    for (wait, number) in
+        [(signal::ctrl_c as fn(&anabranch::Cx<'_>) -> _, libc::SIGINT), (signal::terminate, libc::SIGTERM)]
+    {
+        let waiting = [pool.spawn(wait), pool.spawn(wait)];
+        until_waiting(&pool, 2);
+        raise(number);
+        for fiber in waiting {
+            pool.run(|cx| fiber.join(cx)).unwrap().unwrap();
+        }
+    }
+    pool.run(|cx| {
+        let late = cx.timeout(Duration::from_millis(1), |cx| {
+            let error = signal::ctrl_c(cx).unwrap_err();
+            assert!(is_cancelled(&error));
+            Err::<(), _>(error)
+        });
+        late.unwrap_err();
+        // A stream keeps what comes while nobody waits, each number once.
+        let signals = signal::Signals::new([libc::SIGUSR1, libc::SIGUSR2]).unwrap();
+        for number in [libc::SIGUSR1, libc::SIGUSR2, libc::SIGUSR2] {
+            raise(number);
+        }
+        let mut got = [signals.recv(cx).unwrap(), signals.recv(cx).unwrap()];
+        got.sort_unstable();
+        assert_eq!(got, [libc::SIGUSR1, libc::SIGUSR2]);
+        assert_eq!(signals.try_recv(), None);
+        let late = cx.timeout(Duration::from_millis(1), |cx| signals.recv(cx));
+        assert_eq!(late.unwrap_err().kind(), std::io::ErrorKind::TimedOut);
+    });
+}
