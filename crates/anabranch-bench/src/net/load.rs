@@ -118,13 +118,11 @@ pub fn requests(
         let count = epoll.wait(&mut events, timeout)?;
         for event in &events[..count] {
             let connection = &mut all[event.data() as usize];
-            let read = loop {
-                match connection.stream.read(&mut buffer) {
-                    Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
-                    Ok(read) => break read,
-                    Err(error) if error.kind() == ErrorKind::WouldBlock => break 0,
-                    Err(error) => return Err(error),
-                }
+            let read = match connection.stream.read(&mut buffer) {
+                Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
+                Ok(read) => read,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => 0,
+                Err(error) => return Err(error),
             };
             if read > connection.missing {
                 return Err(ErrorKind::InvalidData.into());

@@ -1,5 +1,6 @@
-//! Finds a fiber that keeps its thread, so that other fibers of the same worker cannot run: one that blocks, or one that
-//! computes for long. A fiber blocks, for example, if another one holds a std lock across a wait, and it locks the same.
+//! Finds a fiber that keeps its thread, so that other fibers of the same worker cannot run: one that blocks, or one
+//! that computes for long. A fiber blocks, for example, if another one holds a std lock across a wait, and it locks the
+//! same.
 //!
 //! The pool cannot move the fibers, because they are bound to that thread. But it can report which fiber it is.
 

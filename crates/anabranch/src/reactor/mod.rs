@@ -24,6 +24,7 @@
 pub(crate) mod reactor;
 #[cfg(not(all(feature = "net", any(unix, windows), not(any(loom, shuttle)))))]
 #[path = "absent.rs"]
+#[expect(clippy::module_inception, reason = "the reactor itself, beside its sources")]
 pub(crate) mod reactor;
 pub(crate) mod readiness;
 pub(crate) mod slot;
