@@ -115,7 +115,8 @@ fn http_server_answers_slow_wrong_and_pipelined_requests_and_ends() {
         assert!(answer("GET /slow HT").starts_with("HTTP/1.1 408 "), "it came too late");
         assert!(answer("nonsense\r\n\r\n").starts_with("HTTP/1.1 400 "));
         assert!(answer("PUT / HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 400 "));
-        assert!(answer(&"x".repeat(9_000)).starts_with("HTTP/1.1 400 "));
+        // Exactly what the buffer holds: the system resets a connection that is closed with unread bytes.
+        assert!(answer(&"x".repeat(8 << 10)).starts_with("HTTP/1.1 400 "));
         drop(server.stdin.take());
         assert!(server.wait().unwrap().success());
         let mut rest = String::new();
