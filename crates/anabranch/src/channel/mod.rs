@@ -23,7 +23,7 @@
 //! - `recv_blocking()`, and with a deadline or timeout, blocks a thread that has no `Cx`: see
 //!   [plain threads](#plain-threads).
 //!
-//! [`after`], [`tick`] and [`never`] are operations of time for selections, and [`awaiting`] makes one of a future.
+//! [`after`], [`tick`] and [`never()`] are operations of time for selections, and [`awaiting`] makes one of a future.
 //!
 //! `try_send` into a rendezvous reaches a thread or fiber that waits in a receive, and no future: see [`rendezvous`].
 //!

@@ -81,7 +81,7 @@ pub fn never<T>() -> Never<T> {
     Never(PhantomData)
 }
 
-/// An operation that is never ready. Made by [`never`].
+/// An operation that is never ready. Made by [`never()`].
 #[derive(Clone, Copy)]
 pub struct Never<T = Infallible>(PhantomData<fn() -> T>);
 

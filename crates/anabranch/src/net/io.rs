@@ -344,7 +344,7 @@ macro_rules! conversions {
             }
         }
 
-        /// As [`from_std`](Self::from_std).
+        /// As `from_std`.
         impl TryFrom<$system> for $socket {
             type Error = ::std::io::Error;
 
@@ -353,7 +353,7 @@ macro_rules! conversions {
             }
         }
 
-        /// As [`into_std`](Self::into_std).
+        /// As `into_std`.
         impl TryFrom<$socket> for $system {
             type Error = ::std::io::Error;
 

@@ -1,7 +1,8 @@
 //! Sockets: TCP, UDP, and those of Unix.
 //!
-//! A method that may wait takes a [`Cx`] and returns an [`io::Result`]. On a fiber it suspends the fiber, and the
-//! thread runs other fibers. Each method first attempts the system call, and waits only if that would block.
+//! A method that may wait takes a [`Cx`] and returns an [`io::Result`](std::io::Result). On a fiber it suspends the
+//! fiber, and the thread runs other fibers. Each method first attempts the system call, and waits only if that would
+//! block.
 //!
 //! ```
 //! use anabranch::net::{TcpListener, TcpStream};
@@ -27,8 +28,8 @@
 //! ```
 //!
 //! # Synchronous libraries
-//! [`TcpStream::with`] returns a value that implements [`Read`](io::Read) and [`Write`](io::Write). A library that is
-//! generic over these, such as rustls or tungstenite, waits on a fiber without a change: see [`With`].
+//! [`TcpStream::with`] returns a value that implements [`Read`](std::io::Read) and [`Write`](std::io::Write). A library
+//! that is generic over these, such as rustls or tungstenite, waits on a fiber without a change: see [`With`].
 //!
 //! # Async code
 //! The streams implement `AsyncRead` and `AsyncWrite` of `futures-io`, and other methods have a form that ends in
@@ -36,9 +37,9 @@
 //!
 //! # Cancellation and deadlines
 //! If the scope of the `Cx` is cancelled, or its [deadline](Cx::timeout) passes, a method returns an error for which
-//! [`is_cancelled`] holds. Its kind is [`Other`](io::ErrorKind::Other), and not `Interrupted`, which many callers
-//! retry. `cx.timeout` turns it into an error of the kind [`TimedOut`](io::ErrorKind::TimedOut) once the deadline has
-//! passed. A cancelled wait transfers nothing:
+//! [`is_cancelled`] holds. Its kind is [`Other`](std::io::ErrorKind::Other), and not `Interrupted`, which many callers
+//! retry. `cx.timeout` turns it into an error of the kind [`TimedOut`](std::io::ErrorKind::TimedOut) once the deadline
+//! has passed. A cancelled wait transfers nothing:
 //!
 //! | cancelled in | the socket afterwards |
 //! |---|---|
