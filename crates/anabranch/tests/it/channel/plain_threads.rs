@@ -272,11 +272,14 @@ fn blocked_fiber_is_reported_and_ends() {
         let (sender, receiver) = unbounded();
         // A value that is there is no wait.
         sender.send_blocking(0).unwrap();
-        let other = later(move || sender.send_blocking(1));
+        let other = thread::spawn(move || {
+            let report = hazards.recv().unwrap();
+            sender.send_blocking(1).unwrap();
+            report
+        });
         let got = on_fiber(&pool, move |_| (receiver.recv_blocking(), receiver.recv_blocking()));
         assert_eq!(got, (Ok(0), Ok(1)));
-        other.join().unwrap().unwrap();
-        let (kind, file) = hazards.try_recv().unwrap();
+        let (kind, file) = other.join().unwrap();
         assert!(kind == HazardKind::RunOnFiber && file.unwrap().ends_with("plain_threads.rs"));
     });
 }
@@ -299,12 +302,12 @@ fn thread_of_pool_has_deadlines_of_pool_clock() {
 /// The destructor of a thread-local runs while the thread ends, when the thread may have no waiter of its own any more.
 #[test]
 fn ending_thread_can_block() {
-    struct Last(channel::Receiver<u32>, mpsc::Sender<u32>);
+    struct Last(channel::Receiver<u32>, mpsc::Sender<Result<u32, RecvTimeoutError>>);
 
     impl Drop for Last {
         fn drop(&mut self) {
-            assert_eq!(self.0.recv_blocking_timeout(SHORT), Err(RecvTimeoutError::TimedOut));
-            self.1.send(self.0.recv_blocking().unwrap()).unwrap();
+            self.1.send(self.0.recv_blocking_timeout(SHORT)).unwrap();
+            self.1.send(Ok(self.0.recv_blocking().unwrap())).unwrap();
         }
     }
 
@@ -318,10 +321,10 @@ fn ending_thread_can_block() {
             // The waiter of the thread is made after the destructor of `LAST` was registered, so it is dropped before.
             assert!(receiver.recv_blocking_timeout(SHORT).is_err());
         });
-        let other = later(move || sender.send_blocking(9));
-        assert_eq!(result.recv(), Ok(9));
+        assert_eq!(result.recv(), Ok(Err(RecvTimeoutError::TimedOut)));
+        sender.send_blocking(9).unwrap();
+        assert_eq!(result.recv(), Ok(Ok(9)));
         ending.join().unwrap();
-        other.join().unwrap().unwrap();
     });
 }
 
