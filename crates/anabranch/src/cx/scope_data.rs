@@ -36,7 +36,7 @@ impl ScopeData {
     #[track_caller]
     pub(crate) unsafe fn open(cx: &Cx<'_>) -> Self {
         cx.check_stack();
-        let registry = Worker::current().registry().expect("whoever has a `Cx` is in a pool");
+        let registry = Worker::current().registry().expect("a thread with a `Cx` is in a pool");
         Self {
             // SAFETY: the scope and the waiter of the `Cx` outlive it, and the data does not move.
             cancel: unsafe { CancelScope::below(cx.scope, cx.waiter_address(), false) },

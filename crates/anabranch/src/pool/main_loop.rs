@@ -122,15 +122,15 @@ impl Registry {
                 me.reactor.poll();
             }
             // Also without a slot: those that were placed here wait for this worker too.
-            let has_ready_fibers = me.has_ready_fibers() || me.has_placed_jobs();
+            let has_own_fibers = me.has_ready_fibers() || me.has_placed_jobs();
             // Otherwise `find` takes work from elsewhere.
-            if (has_ready_fibers || me.has_jobs())
+            if (has_own_fibers || me.has_jobs())
                 && let Some(work) = self.find_in_turn(me)
             {
                 return Some(work);
             }
             // No other thread will run these fibers soon.
-            if has_ready_fibers {
+            if has_own_fibers {
                 backoff.note_search(me.was_woken());
                 return Some(Work::Fibers(None));
             }

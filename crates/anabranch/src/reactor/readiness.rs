@@ -1,4 +1,4 @@
-//! Whether one direction of a socket is ready, and who waits until it is.
+//! Whether one direction of a socket is ready, and the waiters of that direction.
 //!
 //! The idea is that of tokio's `ScheduledIo`: an operation is attempted first, and the socket counts as not ready only
 //! after an attempt that would have blocked. An event counts up a *tick*, so an attempt does not clear the readiness of

@@ -61,15 +61,20 @@ fn panic_of_hazard_handler_goes_to_panic_handler() {
     });
 }
 
+/// Returns a pool of one thread that sends each hazard: its kind, the name of the fiber, and the number of the others.
+fn reporting_pool() -> (Pool, mpsc::Receiver<(HazardKind, Option<String>, usize)>) {
+    let (sender, receiver) = mpsc::channel();
+    let sender = Mutex::new(sender);
+    let handler = move |hazard: &anabranch::Hazard| {
+        sender.lock().unwrap().send((hazard.kind(), hazard.fiber().map(str::to_owned), hazard.others())).unwrap();
+    };
+    (Pool::builder().threads(1).on_hazard(handler).build().unwrap(), receiver)
+}
+
 #[test]
 fn blocking_fiber_is_reported_and_continues() {
     watchdog(LONG, || {
-        let (sender, receiver) = mpsc::channel();
-        let sender = Mutex::new(sender);
-        let handler = move |hazard: &anabranch::Hazard| {
-            sender.lock().unwrap().send((hazard.kind(), hazard.fiber().map(str::to_owned), hazard.others())).unwrap();
-        };
-        let pool = Pool::builder().threads(1).on_hazard(handler).build().unwrap();
+        let (pool, receiver) = reporting_pool();
         let event = Event::default();
         let wait = event.clone();
         let bound = pool.spawn(move |cx| wait.wait(cx));
@@ -86,12 +91,7 @@ fn blocking_fiber_is_reported_and_continues() {
 #[test]
 fn long_computation_is_reported_if_a_fiber_is_ready() {
     watchdog(LONG, || {
-        let (sender, receiver) = mpsc::channel();
-        let sender = Mutex::new(sender);
-        let handler = move |hazard: &anabranch::Hazard| {
-            sender.lock().unwrap().send((hazard.kind(), hazard.fiber().map(str::to_owned), hazard.others())).unwrap();
-        };
-        let pool = Pool::builder().threads(1).on_hazard(handler).build().unwrap();
+        let (pool, receiver) = reporting_pool();
         let event = Event::default();
         let wait = event.clone();
         let bound = pool.spawn(move |cx| wait.wait(cx));

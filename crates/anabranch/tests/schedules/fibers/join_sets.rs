@@ -1,4 +1,4 @@
-//! Join sets: each result is taken once or dropped, whoever is cancelled and whatever panics.
+//! Join sets: each result is taken once or dropped, also after cancellations and panics.
 
 use super::{FOREVER, Stage, run_program, wait_randomly};
 use crate::explore::{Event::*, any, explore};
