@@ -109,7 +109,7 @@
 //! # Features
 //! - `macros`, on by default: [`proto!`].
 //! - `net`: sockets, `net`.
-//! - `signal`: signals of Unix, `signal`; enables `net`.
+//! - `signal`: Ctrl-C and other signals, `signal`; enables `net`.
 //! - `serde`: conversations over a wire, `proto::wire`.
 
 #![cfg_attr(not(any(unix, windows)), allow(dead_code, reason = "there are no fibers to use it"))]
@@ -155,7 +155,7 @@ pub mod proto;
     allow(dead_code, reason = "there are no sockets to use it")
 )]
 mod reactor;
-#[cfg(all(feature = "signal", unix, not(any(loom, shuttle))))]
+#[cfg(all(feature = "signal", any(unix, windows), not(any(loom, shuttle))))]
 pub mod signal;
 #[cfg_attr(loom, allow(dead_code, reason = "the models run a part of it"))]
 pub mod sync;

@@ -1,33 +1,8 @@
-//! Signals of the system: Ctrl-C, and the request to end. For Unix.
-//!
-//! From the first use of a signal here, that signal no longer ends the process. Two waits for the same signal both end
-//! by it. A signal that comes while nobody waits for it is lost, unless a [`Signals`] for it exists.
-//!
-//! ```no_run
-//! use anabranch::{net::TcpListener, signal};
-//! use std::io;
-//!
-//! anabranch::run(|cx| -> io::Result<()> {
-//!     let listener = TcpListener::bind(cx, "127.0.0.1:8080")?;
-//!     cx.scope(|s| {
-//!         s.spawn(|cx| {
-//!             for stream in listener.incoming(cx) {
-//!                 drop(stream);
-//!             }
-//!         });
-//!         // Then it stops accepting.
-//!         signal::ctrl_c(cx)?;
-//!         s.cancel();
-//!         Ok(())
-//!     })
-//! }).unwrap();
-//! ```
+//! Signals of Unix.
 
 use crate::{cx::Cx, net::UnixStream};
 use signal_hook::{
-    SigId,
-    consts::{SIGINT, SIGTERM},
-    flag,
+    SigId, flag,
     low_level::{pipe, unregister},
 };
 use std::{
@@ -37,25 +12,6 @@ use std::{
         atomic::{AtomicBool, Ordering},
     },
 };
-
-/// Waits for Ctrl-C (`SIGINT`).
-///
-/// # Errors
-/// Returns the errors of the system, and an error for which [`is_cancelled`](crate::net::is_cancelled) holds if the
-/// scope is cancelled.
-#[track_caller]
-pub fn ctrl_c(cx: &Cx<'_>) -> io::Result<()> {
-    Signals::new([SIGINT])?.recv(cx).map(drop)
-}
-
-/// Waits for the request to end that service managers send (`SIGTERM`).
-///
-/// # Errors
-/// As for [`ctrl_c`].
-#[track_caller]
-pub fn terminate(cx: &Cx<'_>) -> io::Result<()> {
-    Signals::new([SIGTERM])?.recv(cx).map(drop)
-}
 
 /// A stream of signals.
 ///
