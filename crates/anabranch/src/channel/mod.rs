@@ -62,6 +62,7 @@
 //! |---|---|---|---|---|---|
 //! | `send`, in all shapes | yes | yes | never waits | never waits | never waits |
 //! | `reserve`, in all shapes | yes, but for rendezvous | yes, but for the operation: it would have to lend the sender | - | - | - |
+//! | `reserve_many`, in all shapes | yes, but for rendezvous | `send_all` | - | - | - |
 //! | `send_all` | - | yes | - | - | - |
 //! | `recv`, in all shapes | yes | yes | yes | yes | yes |
 //! | `recv_many`, `drain` | yes | yes | one value | one value | yes |
@@ -131,8 +132,8 @@ pub use self::{
     },
     events::{Sleeping, Triggered},
     mpmc::{
-        Closing, OwnedPermit, Permit, Receiver, Receiving, Reserving, Sender, Sending, WeakSender, bounded, rendezvous,
-        unbounded,
+        Closing, OwnedPermit, Permit, Permits, Receiver, Receiving, Reserving, ReservingMany, Sender, Sending,
+        WeakSender, bounded, rendezvous, unbounded,
     },
     select::{Operation, Select},
     set::{Received, ReceiverSet, SetReceiving},

@@ -92,8 +92,12 @@ fn ends_are_counted() {
     let (sender, receiver) = unbounded::<u32>();
     let others = (sender.clone(), sender.downgrade(), receiver.clone(), receiver.clone());
     assert_eq!((sender.sender_count(), sender.receiver_count()), (2, 3));
+    let weak = others.1.clone();
+    assert_eq!((weak.sender_count(), weak.weak_sender_count(), receiver.weak_sender_count()), (2, 2, 2));
     drop(others);
     assert_eq!((receiver.sender_count(), receiver.receiver_count()), (1, 1));
+    drop(sender);
+    assert_eq!((weak.sender_count(), receiver.weak_sender_count()), (0, 1));
     let (sender, receiver) = watch::channel(1);
     let other = (sender.clone(), sender.subscribe());
     assert_eq!((sender.sender_count(), sender.receiver_count()), (2, 2));
