@@ -75,7 +75,7 @@
 //! | `same_channel` | yes | there is one of each | there is one of each | yes | yes |
 //! | `is_to` | yes | yes | yes | yes | yes |
 //! | `sender_count`, `receiver_count` | yes | one of each | one of each | yes | yes |
-//! | `closed`, in all shapes | yes | - | - | - | - |
+//! | `closed`, in all shapes | yes | yes | yes | until no receiver is left | yes |
 //! | weak senders | yes | there is one sender | there is one sender | yes | yes |
 //! | member of a [`ReceiverSet`] | yes | yes | yes | yes | yes |
 //!
@@ -94,7 +94,7 @@
 //! # What a cancelled wait leaves behind
 //! A cancelled wait loses no value: it is received, or still in the channel, or still with its sender.
 
-// `word <- {packet <- oneshot, stream <- spsc}`, `end_count <- {buffer <- state <- shared <- mpmc, versioned}`,
+// `closing <- {packet <- oneshot, stream <- spsc}`, `end_count <- {buffer <- state <- shared <- mpmc, versioned}`,
 // `versioned <- {watch, broadcast}`, `dropping` below `buffer`, `stream`, `broadcast` and `set`.
 // `events` and `{source, desk} <- member <- hall <- {set, select}`.
 mod blocking;
@@ -102,6 +102,7 @@ mod blocking_iter;
 pub mod broadcast;
 #[cfg(not(loom))]
 mod call;
+pub(crate) mod closing;
 mod dropping;
 mod end_count;
 mod error;

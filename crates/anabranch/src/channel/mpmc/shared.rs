@@ -279,7 +279,7 @@ impl<T> Channel<T> {
             let mut state = self.state.lock();
             let sender = state.senders.select_first(|offer| offer.is_taken = false);
             let receiver = state.call_receiver();
-            let closing = state.closing.as_mut().and_then(|closing| closing.select_first(|_| ()));
+            let closing = state.closing.select_first();
             drop(state);
             if sender.is_none() && receiver.is_none() && closing.is_none() {
                 return;

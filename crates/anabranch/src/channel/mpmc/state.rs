@@ -1,7 +1,7 @@
 //! What the lock of a channel guards, and the steps under it. The [channel](super::shared) explains them.
 
 use crate::{
-    channel::{TryRecvError, mpmc::buffer::Buffer},
+    channel::{TryRecvError, closing::CloseQueue, mpmc::buffer::Buffer},
     wait::{
         queue::Queue,
         waiter::{Waiter, Wake},
@@ -46,8 +46,7 @@ pub(super) struct State<T> {
     pub(super) receivers: Queue<Target<T>>,
     /// The futures and members of sets that wait at a rendezvous. On the heap, since other channels have to be small.
     pub(super) listeners: Option<Box<Queue<Target<T>>>>,
-    /// The waiters for the closing of the channel, once there was one.
-    pub(super) closing: Option<Box<Queue<()>>>,
+    pub(super) closing: CloseQueue,
 }
 
 /// The slot for a value that is handed to a waiting receiver. Null for members of sets, to which nothing is handed.
@@ -76,7 +75,7 @@ impl<T> State<T> {
             senders: Queue::new(),
             receivers: Queue::new(),
             listeners: (capacity == Some(0)).then(|| Box::new(Queue::new())),
-            closing: None,
+            closing: CloseQueue::NEW,
         }
     }
 

@@ -5,11 +5,9 @@ use super::{
     state::{Offer, State, Target, Wakes, wake},
 };
 use crate::{
+    channel::closing::CloseQueue,
     sys::spin::BriefGuard,
-    wait::{
-        queue::{Entry, Queue},
-        waiter::Waiter,
-    },
+    wait::{queue::Entry, waiter::Waiter},
 };
 
 impl<T> Channel<T> {
@@ -55,31 +53,25 @@ impl<T> Channel<T> {
     /// The contract of [`Waitable::register`](crate::wait::waitable::Waitable::register) holds, with an entry of the
     /// waitable.
     pub(crate) unsafe fn register_closing(&self, entry: &Entry<()>, waiter: *const Waiter, ticket: u32) -> bool {
-        // Allocated before anything is locked. The channel keeps the first queue.
-        let has_queue = self.state.lock().closing.is_some();
-        let queue = (!has_queue).then(|| Box::new(Queue::new()));
-        let mut state = self.state.lock();
-        if state.is_closed {
-            return false;
-        }
-        let unneeded = if state.closing.is_none() { std::mem::replace(&mut state.closing, queue) } else { queue };
-        let closing = state.closing.as_mut().expect("the channel has one, or got one here");
         // SAFETY: the caller keeps the waiter armed and alive, and the entry in place, until it is taken off or
         // removed.
-        unsafe { closing.push_back(entry, waiter, ticket) };
-        drop(state);
-        drop(unneeded);
-        true
+        unsafe {
+            CloseQueue::register(
+                &self.state,
+                |state| &mut state.closing,
+                |state| state.is_closed,
+                entry,
+                waiter,
+                ticket,
+            )
+        }
     }
 
     /// # Safety
     /// The entry was registered by [`register_closing`](Self::register_closing).
     pub(crate) unsafe fn unregister_closing(&self, entry: &Entry<()>) {
-        let mut state = self.state.lock();
-        if let Some(closing) = &mut state.closing {
-            // SAFETY: the caller promises that the entry is in this queue, or was taken off it.
-            unsafe { closing.remove(entry) };
-        }
+        // SAFETY: the caller promises that the entry was registered here.
+        unsafe { self.state.lock().closing.remove(entry) };
     }
 
     /// # Safety
