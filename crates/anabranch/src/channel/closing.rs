@@ -150,7 +150,7 @@ macro_rules! closed {
     ($(#[$docs:meta])* $place:literal, $blocking:literal, fn($($sender:tt)*) => $closing:expr;) => {
         $(#[$docs])*
         #[track_caller]
-        pub fn closed($($sender)*, cx: &$crate::Cx<'_>) -> Result<(), $crate::Cancelled> {
+        pub fn closed($($sender)*, cx: &$crate::cx::Cx<'_>) -> Result<(), $crate::wait::Cancelled> {
             cx.checkpoint()?;
             let reason = $crate::wait::suspend::WaitReason::new(&$place);
             $crate::cx::attempt::wait_without_deadline(cx, &$closing, reason)
@@ -160,7 +160,7 @@ macro_rules! closed {
             /// # Errors
             /// Returns `Cancelled` if the wait is cancelled,
             closed_deadline, closed_timeout: like closed, at $place
-            fn($($sender)*, cx: &$crate::Cx<'_>) -> Result<(), $crate::WaitError>;
+            fn($($sender)*, cx: &$crate::cx::Cx<'_>) -> Result<(), $crate::wait::WaitError>;
             |limit, reason| $crate::cx::attempt::wait_within(cx, &$closing, limit, reason);
         }
 

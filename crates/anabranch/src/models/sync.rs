@@ -7,7 +7,7 @@
 use super::{explore, thread::Thread};
 use crate::{
     cx::Cx,
-    sync::{AcquireError, Condvar, Event, Mutex, OnceCell, Semaphore, TryAcquireError},
+    sync::{AcquireError, Condvar, Event, Mutex, Notify, OnceCell, Semaphore, TryAcquireError},
     sys::sync::{Arc, Cell},
     wait::{Cancelled, cancel::CancelScope, suspend::Suspend},
 };
@@ -250,6 +250,22 @@ fn models_semaphore_closing_ends_waits() {
         let acquired = waits.join().unwrap();
         assert_eq!(shared.primitive.available() + acquired, 1);
         assert_eq!(shared.primitive.try_acquire().err(), Some(TryAcquireError::Closed));
+    });
+}
+
+/// A wake-up that comes between the attempt of a waiter and its registration is kept, and found.
+#[test]
+fn models_notify_wakes_one() {
+    explore("notify, one waiter", None, || {
+        let shared = Shared::new(Notify::new());
+        let waits = spawn(&shared, |shared, cx| {
+            shared.primitive.notified(cx).unwrap();
+            shared.value.get()
+        });
+        shared.value.set(1);
+        shared.primitive.notify_one();
+        assert_eq!(waits.join().unwrap(), 1);
+        assert!(!shared.primitive.try_notified());
     });
 }
 

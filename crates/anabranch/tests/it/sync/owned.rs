@@ -9,9 +9,9 @@ use anabranch::{
     Cancelled,
     sync::{AcquireError, OwnedRwLockWriteGuard, RwLock, Semaphore, TryAcquireError},
 };
-use std::{
-    cell::Cell,
-    sync::{Arc, Weak},
+use std::sync::{
+    Arc, Weak,
+    atomic::{AtomicBool, Ordering},
 };
 
 #[test]
@@ -77,19 +77,19 @@ fn cancelled_wait_keeps_no_part_of_the_lock() {
 #[test]
 fn last_guard_drops_the_value() {
     /// Set when it is dropped.
-    struct Dropped(Arc<Cell<bool>>);
+    struct Dropped(Arc<AtomicBool>);
     impl Drop for Dropped {
         fn drop(&mut self) {
-            self.0.set(true);
+            self.0.store(true, Ordering::Relaxed);
         }
     }
-    let is_dropped = Arc::new(Cell::new(false));
+    let is_dropped = Arc::new(AtomicBool::new(false));
     let value = Dropped(Arc::clone(&is_dropped));
     let guard = Arc::new(RwLock::new(value)).try_write_owned().unwrap();
     let guard = OwnedRwLockWriteGuard::downgrade(guard);
-    assert!(!guard.0.get());
+    assert!(!guard.0.load(Ordering::Relaxed));
     drop(guard);
-    assert!(is_dropped.get());
+    assert!(is_dropped.load(Ordering::Relaxed));
 }
 
 #[test]

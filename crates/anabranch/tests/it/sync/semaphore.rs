@@ -266,10 +266,12 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     proptest::collection::vec(step, 0..60)
 }
 
+type AcquireFuture<'a> = Pin<Box<dyn Future<Output = Result<Permit<'a>, SemaphoreClosed>> + 'a>>;
+
 /// A wait for permits, and how often it had been woken when it was last polled.
 struct Acquiring<'a> {
     count: usize,
-    future: Polled<Pin<Box<dyn Future<Output = Result<Permit<'a>, SemaphoreClosed>> + 'a>>>,
+    future: Polled<AcquireFuture<'a>>,
     seen: usize,
 }
 
@@ -321,7 +323,7 @@ proptest! {
                     held.extend(permit);
                 }
                 Step::Wait(count) => {
-                    let future: Pin<Box<dyn Future<Output = _>>> = Box::pin(semaphore.acquire_many_async(count));
+                    let future: AcquireFuture<'_> = Box::pin(semaphore.acquire_many_async(count));
                     let mut wait = Acquiring { count, future: Polled::new(future), seen: 0 };
                     let permit = wait.poll();
                     prop_assert!(permit.is_none() || may_acquire(count));
