@@ -99,7 +99,8 @@ fn plain_thread_and_fiber_share_a_stream() {
         run_program(seen, 0, |cx, stage| {
             let (mut sender, mut receiver) = if any(0, 1) == 0 { spsc::bounded(1) } else { spsc::unbounded() };
             let values: Vec<_> = (0..any(1, 4)).map(|_| stage.make()).collect();
-            let most = any(0, 5);
+            // A sender that waits for the end sends no more.
+            let most = any(0, values.len());
             let (sent, received);
             if any(0, 1) == 0 {
                 let sending = thread::spawn(move || {
@@ -153,7 +154,12 @@ fn plain_thread_and_fiber_share_a_oneshot() {
                 if any(0, 1) == 0 {
                     pause_randomly();
                 }
-                let is_sent = sends && sender.send(value).is_ok();
+                let is_sent = if sends {
+                    sender.send(value).is_ok()
+                } else {
+                    drop(sender);
+                    false
+                };
                 assert_eq!(receiving.join().unwrap(), is_sent);
                 seen.add(if is_sent { Received } else { Shut }, 1);
             } else {
