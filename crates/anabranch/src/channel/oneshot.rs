@@ -66,8 +66,8 @@ impl<T> Sender<T> {
     }
 
     closed! {
-        /// Waits until the receiver is gone or has closed the channel. So a sender can stop work whose result no receiver
-        /// will get.
+        /// Waits until the receiver is gone or has closed the channel. So a sender can stop work whose result no
+        /// receiver will get.
         ///
         /// # Errors
         /// Returns an error if the wait is cancelled.

@@ -33,9 +33,9 @@
 //! | WAITERS         | only waiters that were woken, under the lock | under the lock                                              |
 //! | WAITERS, CLOSED | none                                         | under the lock                                              |
 //!
-//! Closing. The bits of a closed semaphore send each caller to its slow path, so no fast path checks for CLOSED. Closing
-//! sets CLOSED under the lock and then wakes all waiters, with nothing given. A waiter enters the queue under the lock,
-//! and not if CLOSED is set. So none is left there. A waiter that was handed permits before keeps them.
+//! Closing. The bits of a closed semaphore send each caller to its slow path, so no fast path checks for CLOSED.
+//! Closing sets CLOSED under the lock and then wakes all waiters, with nothing given. A waiter enters the queue under
+//! the lock, and not if CLOSED is set. So none is left there. A waiter that was handed permits before keeps them.
 //!
 //! `promised` is what all woken waiters on their way want, or less (late waiters are no longer counted). A waiter whose
 //! state is `Woken` acquires, waits again or gives up, each under the lock, and takes its part out of `promised`.

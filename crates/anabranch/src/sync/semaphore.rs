@@ -80,8 +80,8 @@ impl Semaphore {
     /// Waits for a permit and takes it.
     ///
     /// # Errors
-    /// Returns `Closed` if the semaphore is [closed](Self::close), `Cancelled` if the scope is cancelled, both even if a
-    /// permit is free.
+    /// Returns `Closed` if the semaphore is [closed](Self::close), `Cancelled` if the scope is cancelled, both even if
+    /// a permit is free.
     ///
     /// ```
     /// let semaphore = anabranch::sync::Semaphore::new(1);
@@ -186,8 +186,8 @@ impl Semaphore {
     /// Takes a permit if one is free.
     ///
     /// # Errors
-    /// Returns `NoPermits` if none is free, or if the first waiter wants more permits than are free. Returns `Closed` if
-    /// the semaphore is closed.
+    /// Returns `NoPermits` if none is free, or if the first waiter wants more permits than are free. Returns `Closed`
+    /// if the semaphore is closed.
     ///
     /// ```
     /// use anabranch::sync::{Semaphore, TryAcquireError};

@@ -16,8 +16,8 @@ pub struct Closing<'a, T> {
 
 impl<T> Sender<T> {
     closed! {
-        /// Waits until sending would fail: no receiver is left, or the channel is closed. So a sender can stop work whose
-        /// result no receiver will get.
+        /// Waits until sending would fail: no receiver is left, or the channel is closed. So a sender can stop work
+        /// whose result no receiver will get.
         ///
         /// # Errors
         /// Returns an error if the wait is cancelled.

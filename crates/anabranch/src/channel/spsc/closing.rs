@@ -13,8 +13,8 @@ pub struct Closing<'a> {
 
 impl<T> Sender<T> {
     closed! {
-        /// Waits until the receiver is gone or has closed the stream. So a sender can stop work whose result no receiver
-        /// will get.
+        /// Waits until the receiver is gone or has closed the stream. So a sender can stop work whose result no
+        /// receiver will get.
         ///
         /// # Errors
         /// Returns an error if the wait is cancelled.

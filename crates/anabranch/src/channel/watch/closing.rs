@@ -17,9 +17,9 @@ pub struct Closing<'a, T> {
 
 impl<T> Sender<T> {
     closed! {
-        /// Waits until no receiver is left, or the channel is closed by [`close`](Self::close). So a sender can stop work
-        /// whose result no receiver will see. [`subscribe`](Self::subscribe) may make a new receiver afterwards, so
-        /// [`is_closed`](Self::is_closed) tells only of `close`.
+        /// Waits until no receiver is left, or the channel is closed by [`close`](Self::close). So a sender can stop
+        /// work whose result no receiver will see. [`subscribe`](Self::subscribe) may make a new receiver afterwards,
+        /// so [`is_closed`](Self::is_closed) tells only of `close`.
         ///
         /// # Errors
         /// Returns an error if the wait is cancelled.
