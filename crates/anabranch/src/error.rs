@@ -13,6 +13,7 @@ use crate::{
         EndpointRecvError, EndpointRecvTimeoutError, EndpointSendError, EndpointSendTimeoutError, EndpointTryRecvError,
         EndpointTrySendError,
     },
+    sync::{AcquireError, AcquireTimeoutError, SemaphoreClosed, TryAcquireError},
     wait::{Cancelled, TimedOut, WaitError},
 };
 use std::{
@@ -66,9 +67,9 @@ pub enum ErrorKind {
     /// The deadline of this wait, or of the enclosing [timeout](crate::Cx::timeout), has passed. So has that of an I/O
     /// operation of the system.
     TimedOut,
-    /// The channel is closed, or the other side of the conversation is gone.
+    /// The channel or semaphore is closed, or the other side of the conversation is gone.
     Closed,
-    /// The operation would have to wait: the channel is full, or empty.
+    /// The operation would have to wait: the channel is full, or empty, or the semaphore has too few permits.
     WouldBlock,
     /// The receiver has missed values of a broadcast channel.
     Lagged,
@@ -113,7 +114,7 @@ impl Error {
         self.kind == ErrorKind::TimedOut
     }
 
-    /// Returns whether the channel is closed, or the other side of the conversation is gone.
+    /// Returns whether the channel or semaphore is closed, or the other side of the conversation is gone.
     #[must_use]
     pub fn is_closed(&self) -> bool {
         self.kind == ErrorKind::Closed
@@ -279,6 +280,14 @@ convert! {
         broadcast::TryRecvError::Closed => Closed,
         broadcast::TryRecvError::Lagged(_) => Lagged,
     }
+    SemaphoreClosed { SemaphoreClosed => Closed }
+    AcquireError { AcquireError::Closed => Closed, AcquireError::Cancelled => Cancelled }
+    AcquireTimeoutError {
+        AcquireTimeoutError::Closed => Closed,
+        AcquireTimeoutError::Cancelled => Cancelled,
+        AcquireTimeoutError::TimedOut => TimedOut,
+    }
+    TryAcquireError { TryAcquireError::NoPermits => WouldBlock, TryAcquireError::Closed => Closed }
     BuildError { _ => Other }
 }
 

@@ -5,7 +5,7 @@ use crate::{
         Closed, ClosedError, Receive, Received, ReceiverSet, RecvTimeoutError, ReserveTimeoutError, Select,
         SendTimeoutError, TryRecvError, TrySendError, broadcast,
         error::{closed, refused},
-        mpmc::{Permit, Receiver, Sender},
+        mpmc::{Permit, Permits, Receiver, Sender},
         oneshot,
         select::Operation,
         watch,
@@ -60,6 +60,17 @@ impl<T> Sender<T> {
         reserve_blocking, reserve_blocking_deadline, reserve_blocking_timeout: like reserve, at "Sender::reserve_blocking"
         fn(&self) -> Permit<'_, T>, Closed | ReserveTimeoutError;
         |limit, reason| Ok(block_for(&self.reserving(), limit, reason)??), |_| Closed;
+    }
+
+    blocking! {
+        /// # Panics
+        /// Panics if `count` is more than the capacity, or than a `u32` holds.
+        ///
+        /// # Errors
+        /// Returns an error if the channel is closed.
+        reserve_many_blocking, reserve_many_blocking_deadline, reserve_many_blocking_timeout: like reserve_many, at "Sender::reserve_many_blocking"
+        fn(&self, count: usize) -> Permits<'_, T>, Closed | ReserveTimeoutError;
+        |limit, reason| Ok(block_for(&self.reserving_many(count), limit, reason)??), |_| Closed;
     }
 }
 

@@ -62,6 +62,7 @@
 //! |---|---|---|---|---|---|
 //! | `send`, in all shapes | yes | yes | never waits | never waits | never waits |
 //! | `reserve`, in all shapes | yes, but for rendezvous | yes, but for the operation: it would have to lend the sender | - | - | - |
+//! | `reserve_many`, in all shapes | yes, but for rendezvous | `send_all` | - | - | - |
 //! | `send_all` | - | yes | - | - | - |
 //! | `recv`, in all shapes | yes | yes | yes | yes | yes |
 //! | `recv_many`, `drain` | yes | yes | one value | one value | yes |
@@ -74,7 +75,7 @@
 //! | `same_channel` | yes | there is one of each | there is one of each | yes | yes |
 //! | `is_to` | yes | yes | yes | yes | yes |
 //! | `sender_count`, `receiver_count` | yes | one of each | one of each | yes | yes |
-//! | `closed`, in all shapes | yes | - | - | - | - |
+//! | `closed`, in all shapes | yes | yes | yes | until no receiver is left | yes |
 //! | weak senders | yes | there is one sender | there is one sender | yes | yes |
 //! | member of a [`ReceiverSet`] | yes | yes | yes | yes | yes |
 //!
@@ -93,7 +94,7 @@
 //! # What a cancelled wait leaves behind
 //! A cancelled wait loses no value: it is received, or still in the channel, or still with its sender.
 
-// `word <- {packet <- oneshot, stream <- spsc}`, `end_count <- {buffer <- state <- shared <- mpmc, versioned}`,
+// `closing <- {packet <- oneshot, stream <- spsc}`, `end_count <- {buffer <- state <- shared <- mpmc, versioned}`,
 // `versioned <- {watch, broadcast}`, `dropping` below `buffer`, `stream`, `broadcast` and `set`.
 // `events` and `{source, desk} <- member <- hall <- {set, select}`.
 mod blocking;
@@ -101,6 +102,7 @@ mod blocking_iter;
 pub mod broadcast;
 #[cfg(not(loom))]
 mod call;
+pub(crate) mod closing;
 mod dropping;
 mod end_count;
 mod error;
@@ -131,8 +133,8 @@ pub use self::{
     },
     events::{Sleeping, Triggered},
     mpmc::{
-        Closing, OwnedPermit, Permit, Receiver, Receiving, Reserving, Sender, Sending, WeakSender, bounded, rendezvous,
-        unbounded,
+        Closing, OwnedPermit, Permit, Permits, Receiver, Receiving, Reserving, ReservingMany, Sender, Sending,
+        WeakSender, bounded, rendezvous, unbounded,
     },
     select::{Operation, Select},
     set::{Received, ReceiverSet, SetReceiving},

@@ -1,6 +1,7 @@
 //! A channel for one value.
 
 use super::{
+    closing::{by_its_wait, closed},
     error::{Closed, RecvError, RecvTimeoutError, TryRecvError},
     packet::{self, PacketWait, State},
 };
@@ -62,6 +63,31 @@ impl<T> Sender<T> {
     /// Returns whether the receiver is gone or has closed the channel, so that sending would fail.
     pub fn is_closed(&self) -> bool {
         self.end.is_refused()
+    }
+
+    closed! {
+        /// Waits until the receiver is gone or has closed the channel. So a sender can stop work whose result no
+        /// receiver will get.
+        ///
+        /// # Errors
+        /// Returns an error if the wait is cancelled.
+        ///
+        /// ```
+        /// use anabranch::channel::oneshot;
+        ///
+        /// let (mut sender, receiver) = oneshot::channel::<u32>();
+        /// anabranch::run(|cx| {
+        ///     let (no_receiver, ()) = cx.join(|cx| sender.closed(cx), |_| drop(receiver));
+        ///     assert!(no_receiver.is_ok() && sender.is_closed());
+        /// });
+        /// ```
+        "oneshot::Sender::closed", "oneshot::Sender::closed_blocking", fn(&mut self) => self.closing();
+    }
+
+    /// Returns the wait until the receiver is gone as an operation, for [`Select`](crate::channel::Select) and
+    /// [`select!`](crate::select).
+    pub fn closing(&mut self) -> Closing<'_> {
+        Closing { wait: self.end.closing() }
     }
 
     /// Returns whether this is the other end of `receiver`'s channel.
@@ -221,6 +247,21 @@ unsafe impl<T> Waitable for Receiving<'_, T> {
         }
     }
 }
+
+/// Waiting until the receiver is gone, as an operation. Made by [`Sender::closing`].
+pub struct Closing<'a> {
+    wait: packet::RefusalWait<'a>,
+}
+
+impl Attempt for Closing<'_> {
+    type Output = ();
+
+    fn attempt(&self) -> Option<()> {
+        self.wait.attempt()
+    }
+}
+
+by_its_wait!("oneshot::Closing": Closing);
 
 impl<T> fmt::Debug for Sender<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

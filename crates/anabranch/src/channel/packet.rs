@@ -12,14 +12,23 @@
 //! that the other may have freed. (Waking the receiver needs its wait node, which stays until the receiver is notified;
 //! see [`word`](crate::wait::state_word).)
 //!
+//! The receiver marks a second word before its swap, where the sender may wait for it (see
+//! [`closing`](crate::channel::closing)). After the swap it ends that wait, without the packet. A sender that finds the
+//! mark waits for the swap, which follows at once: so `closed` returns only if a send would fail.
+//!
 //! The sender owns the value until the swap to FULL, which releases it. Then the receiver owns it, and acquires the
 //! word. The swap to GONE releases what the receiver did before, and the sender's swap acquires it before the sender
 //! frees.
 
-use crate::wait::{
-    state_word::{Content, WaitNode, Word, is_address, number, try_select},
-    waitable::Waitable,
-    waiter::Waiter,
+use crate::{
+    channel::closing::{CloseWait, CloseWord},
+    cx::attempt::Attempt,
+    sys::sync::spin_while,
+    wait::{
+        state_word::{Content, WaitNode, Word, is_address, number, number_of, try_select},
+        waitable::Waitable,
+        waiter::Waiter,
+    },
 };
 use std::{cell::UnsafeCell, marker::PhantomData, mem::MaybeUninit, ptr::NonNull};
 
@@ -30,6 +39,8 @@ const GONE: Content = number(3);
 
 struct Packet<T> {
     word: Word,
+    /// The sender waits here until there is no receiver.
+    closing: CloseWord,
     value: UnsafeCell<MaybeUninit<T>>,
 }
 
@@ -62,7 +73,8 @@ pub(crate) enum State {
 }
 
 pub(crate) fn packet<T>() -> (Sending<T>, Receiving<T>) {
-    let packet = Packet { word: Word::new(EMPTY), value: UnsafeCell::new(MaybeUninit::uninit()) };
+    let packet =
+        Packet { word: Word::new(EMPTY), closing: CloseWord::new(), value: UnsafeCell::new(MaybeUninit::uninit()) };
     // SAFETY: the pointer of a box is not null.
     let packet = unsafe { NonNull::new_unchecked(Box::into_raw(Box::new(packet))) };
     (Sending { packet, _owns: PhantomData }, Receiving { packet, _owns: PhantomData })
@@ -116,6 +128,13 @@ impl<T> Sending<T> {
     pub(crate) fn address(&self) -> usize {
         self.packet.addr().get()
     }
+
+    /// Returns the wait until there is no receiver.
+    pub(crate) fn closing(&mut self) -> RefusalWait<'_> {
+        // SAFETY: the packet is alive, since the sender has not made its swap.
+        let packet = unsafe { self.packet.as_ref() };
+        RefusalWait { word: &packet.word, wait: CloseWait::new(&packet.closing) }
+    }
 }
 
 impl<T> Drop for Sending<T> {
@@ -168,7 +187,25 @@ impl<T> Receiving<T> {
 
     /// Closes the packet, unless the value was sent or the sender is gone.
     pub(crate) fn refuse(self) -> Result<(), Self> {
-        if self.word().replace(EMPTY, GONE) {
+        let mut content = self.word().load();
+        if number_of(content) != EMPTY {
+            return Err(self);
+        }
+        // SAFETY: the packet is alive, since the receiver has not given it up.
+        let sender = unsafe { self.packet.as_ref() }.closing.close();
+        // An address is that of a future that was forgotten.
+        let is_refused = loop {
+            if self.word().replace(content, GONE) {
+                break true;
+            }
+            content = self.word().load();
+            if number_of(content) != EMPTY {
+                break false;
+            }
+        };
+        // After a refusal the sender may free the packet.
+        sender.end();
+        if is_refused {
             std::mem::forget(self);
             return Ok(());
         }
@@ -200,7 +237,9 @@ impl<T> Drop for Receiving<T> {
         // SAFETY: this is the one swap of this end. It does not wait, so the word holds no address. If the sender has
         // made its own swap, only this end has the packet.
         unsafe {
+            let sender = packet.as_ref().closing.close();
             let found = packet.as_ref().word.swap(GONE);
+            sender.end();
             if found == FULL {
                 let value = (*packet.as_ref().value.get()).assume_init_read();
                 free(packet);
@@ -235,5 +274,34 @@ unsafe impl Waitable for PacketWait<'_> {
     unsafe fn unregister(&self, is_selected: bool) {
         // SAFETY: the caller has registered here, and its wait has ended.
         unsafe { self.word.unregister(EMPTY, &self.node, is_selected) }
+    }
+}
+
+/// The sender's wait until there is no receiver.
+pub(crate) struct RefusalWait<'a> {
+    word: &'a Word,
+    wait: CloseWait<'a>,
+}
+
+impl Attempt for RefusalWait<'_> {
+    type Output = ();
+
+    fn attempt(&self) -> Option<()> {
+        self.wait.attempt()?;
+        spin_while(|| self.word.load() != GONE);
+        Some(())
+    }
+}
+
+// SAFETY: `wait` upholds the contract of `Waitable`, and every call is forwarded to it.
+unsafe impl Waitable for RefusalWait<'_> {
+    unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
+        // SAFETY: the caller keeps the waiter armed and alive, and this object in place, until `unregister`.
+        unsafe { self.wait.register(waiter, ticket) }
+    }
+
+    unsafe fn unregister(&self, is_selected: bool) {
+        // SAFETY: the caller has registered here, and its wait has ended.
+        unsafe { self.wait.unregister(is_selected) }
     }
 }

@@ -8,10 +8,12 @@
 //! Content is dropped after the lock is released.
 
 use crate::{
-    channel::end_count::EndCount,
+    channel::{closing::CloseQueue, end_count::EndCount},
+    cx::attempt::Attempt,
     sys::{spin::Brief, sync::Arc},
     wait::{
         queue::{Entry, Queue},
+        waitable::Waitable,
         waiter::{Waiter, Wake},
     },
 };
@@ -32,12 +34,14 @@ pub(crate) struct State<S> {
     pub(crate) is_closed: bool,
     /// The waiters, each with the version that it has seen.
     waiting: Queue<u64>,
+    /// The waiters for the closing, or for the end of the last receiver.
+    closing: CloseQueue,
 }
 
 impl<S> Versioned<S> {
     /// Creates one with one sender and one receiver.
     pub(crate) fn new(content: S, needs_receivers: bool) -> Self {
-        let state = State { content, version: 0, is_closed: false, waiting: Queue::new() };
+        let state = State { content, version: 0, is_closed: false, waiting: Queue::new(), closing: CloseQueue::NEW };
         Self { state: Brief::new(state), needs_receivers, senders: EndCount::new(), receivers: EndCount::new() }
     }
 
@@ -105,6 +109,16 @@ impl<S> Versioned<S> {
         while let Some(wake) = self.next_behind(u64::MAX) {
             wake.wake();
         }
+        self.wake_closing();
+    }
+
+    /// Ends the waits for the closing.
+    fn wake_closing(&self) {
+        loop {
+            let wake = self.state.lock().closing.select_first();
+            let Some(wake) = wake else { return };
+            wake.wake();
+        }
     }
 
     pub(crate) fn add_sender(&self) {
@@ -130,7 +144,11 @@ impl<S> Versioned<S> {
 
     /// Removes a receiver. Returns `true` if it was the last one, so that the content has no receiver.
     pub(crate) fn remove_receiver(&self) -> bool {
-        self.receivers.remove()
+        let is_last = self.receivers.remove();
+        if is_last {
+            self.wake_closing();
+        }
+        is_last
     }
 
     /// Like [`look`](Self::look), if there is no receiver. A receiver that is added meanwhile has not looked yet.
@@ -205,6 +223,46 @@ impl<'a, S> News<'a, S> {
         if !is_selected {
             // SAFETY: this object registers its entry only with this versioned value.
             unsafe { self.versioned.unregister(&self.entry) };
+        }
+    }
+}
+
+/// The wait until a versioned value is closed or has no receiver. A receiver is counted out before the lock is taken to
+/// wake these waiters, and they look at the count under the lock. So none of them misses the last receiver.
+pub(crate) struct CloseWait<'a, S> {
+    versioned: &'a Versioned<S>,
+    entry: Entry<()>,
+}
+
+impl<'a, S> CloseWait<'a, S> {
+    pub(crate) fn of(versioned: &'a Versioned<S>) -> Self {
+        Self { versioned, entry: Entry::new(()) }
+    }
+}
+
+impl<S> Attempt for CloseWait<'_, S> {
+    type Output = ();
+
+    fn attempt(&self) -> Option<()> {
+        let is_over = self.versioned.look(|state| state.is_closed) || !self.versioned.has_receivers();
+        is_over.then_some(())
+    }
+}
+
+// SAFETY: an address leaves the queue by `unregister`, or by a selection, both under the lock of the versioned value.
+unsafe impl<S> Waitable for CloseWait<'_, S> {
+    unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
+        let Versioned { state, receivers, .. } = self.versioned;
+        let is_over = |state: &State<S>| state.is_closed || receivers.is_zero();
+        // SAFETY: the entry is in no queue. The caller keeps the waiter armed and alive, and this object in place,
+        // until `unregister`.
+        unsafe { CloseQueue::register(state, |state| &mut state.closing, is_over, &self.entry, waiter, ticket) }
+    }
+
+    unsafe fn unregister(&self, is_selected: bool) {
+        if !is_selected {
+            // SAFETY: the caller has registered here.
+            unsafe { self.versioned.state.lock().closing.remove(&self.entry) };
         }
     }
 }

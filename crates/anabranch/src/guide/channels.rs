@@ -59,16 +59,17 @@
 //! permits, events and triggers. A selection completes exactly one operation, and the others have no effect. It chooses
 //! at random among those that are ready. `select!(biased cx, { .. })` prefers earlier arms.
 //! ```
-//! use anabranch::{Cx, Cancelled, channel::Receiver, select, sync::Semaphore};
+//! use anabranch::{Cx, channel::Receiver, select, sync::{AcquireError, Semaphore}};
 //! use std::time::Duration;
 //!
 //! /// The next job once a permit is free, or `None` after a quiet minute.
-//! fn next(cx: &Cx<'_>, jobs: &Receiver<u32>, permits: &Semaphore) -> Result<Option<u32>, Cancelled> {
+//! fn next(cx: &Cx<'_>, jobs: &Receiver<u32>, permits: &Semaphore) -> Result<Option<u32>, AcquireError> {
 //!     let _permit = permits.acquire(cx)?;
-//!     select!(cx, {
+//!     let job = select!(cx, {
 //!         job = jobs.receiving() => job.ok(),
 //!         _ = cx.sleeping(Duration::from_secs(60)) => None,
-//!     })
+//!     })?;
+//!     Ok(job)
 //! }
 //!
 //! let (sender, jobs) = anabranch::channel::bounded(1);

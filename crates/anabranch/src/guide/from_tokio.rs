@@ -107,22 +107,26 @@
 //! | `sender.send(v).await`, `receiver.recv().await` | `send_async(v).await`, `recv_async().await` | with a `cx`: `send(cx, v)`, `recv(cx)` |
 //! | `blocking_send(v)`, `blocking_recv()` | `send_blocking(v)`, `recv_blocking()` | blocks on a worker, where tokio panics |
 //! | `recv_many(&mut v, n)` | the same | |
-//! | `reserve()`, `reserve_owned()` | the same | |
-//! | `try_reserve()`, `try_reserve_owned()` | the same | |
-//! | `closed()` | the same, `closing()` for `select!` | senders of `bounded` and `unbounded` |
-//! | `strong_count()` | `sender_count()`, `receiver_count()` | |
+//! | `reserve()`, `reserve_many(n)`, `reserve_owned()` | the same | |
+//! | `try_reserve()`, `try_reserve_many(n)`, `try_reserve_owned()` | the same | |
+//! | `closed()` | the same, `closing()` for `select!` | all senders |
+//! | `strong_count()`, `weak_count()` | `sender_count()`, `weak_sender_count()`, `receiver_count()` | |
 //! | `downgrade()` | the same | |
 //! | `watch`: `send_modify`, `send_if_modified` | the same | change a clone: receivers keep the old value |
 //! | `watch`: `wait_for(condition)` | the same | |
 //! | `watch`: `borrow_and_update()`, `changed()` | `try_recv()`, `recv(cx)` | an `Arc` of the value |
 //! | `MutexGuard::map`, `RwLockReadGuard::map`, .. | the same | |
-//! | `lock_owned()` | the same | |
+//! | `lock_owned()`, `read_owned()`, `write_owned()` | the same | |
+//! | `Semaphore::acquire()`, `acquire_many(n)` | the same | |
+//! | `acquire_owned()`, `acquire_many_owned(n)`, `try_..` | the same | |
+//! | `Semaphore::close()`, `is_closed()` | the same | `acquire` tells `Closed` from `Cancelled` |
 //! | `Notify::notified`, `notify_one`, `notify_waiters` | the same | |
 //! | `ReceiverStream`, `PollSender` | `into_stream()`, `into_sink()` | feature `futures` |
 //!
 //! Each row, in this order:
 //! ```
-//! use anabranch::{Cancelled, channel::{TryReserveError, bounded, watch}, sync::{Mutex, MutexGuard, Notify}};
+//! use anabranch::{channel::{TryReserveError, bounded, watch}, sync::{AcquireError, Mutex, MutexGuard, Notify}};
+//! use anabranch::sync::{RwLock, Semaphore};
 //! use std::sync::Arc;
 //!
 //! anabranch::run(|cx| {
@@ -137,7 +141,10 @@
 //!     assert_eq!(sender.try_reserve().err(), Some(TryReserveError::Full));
 //!     assert!(sender.clone().try_reserve_owned().is_err());
 //!     assert_eq!((sender.sender_count(), sender.receiver_count()), (2, 1));
-//!     drop((one, two, receiver));
+//!     drop((one, two));
+//!     sender.reserve_many(cx, 2).unwrap().for_each(|permit| permit.send(4).unwrap());
+//!     assert!(sender.try_reserve_many(2).is_err());
+//!     drop(receiver);
 //!     sender.closed(cx)?;
 //!     assert!(sender.downgrade().upgrade().is_some());
 //!
@@ -151,10 +158,20 @@
 //!     let pair = Arc::new(Mutex::new((1, 2)));
 //!     *MutexGuard::map(pair.lock(cx)?, |pair| &mut pair.0) = 3;
 //!     assert_eq!(*Arc::clone(&pair).lock_owned(cx)?, (3, 2));
+//!     let names = Arc::new(RwLock::new(vec!["ana"]));
+//!     names.clone().write_owned(cx)?.push("bea");
+//!     assert_eq!(names.clone().read_owned(cx)?.len(), 2);
+//!     let jobs = Arc::new(Semaphore::new(3));
+//!     let (one, two) = (jobs.acquire(cx)?, jobs.clone().acquire_many_owned(cx, 2)?);
+//!     assert!(jobs.try_acquire().is_err());
+//!     jobs.close();
+//!     drop((one, two));
+//!     assert_eq!((jobs.is_closed(), jobs.acquire(cx).err()), (true, Some(AcquireError::Closed)));
 //!     let notify = Notify::new();
 //!     notify.notify_waiters();
 //!     notify.notify_one();
-//!     notify.notified(cx)
+//!     notify.notified(cx)?;
+//!     Ok::<_, AcquireError>(())
 //! })
 //! .unwrap();
 //! ```

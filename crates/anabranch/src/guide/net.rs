@@ -1,5 +1,8 @@
 //! Sockets: servers and clients on fibers, synchronous libraries, deadlines, and an orderly end.
 //!
+//! The chapter [`servers`](super::servers) is about what servers need besides: results of connections, supervision, and
+//! more on their end.
+//!
 //! The sockets need the feature `net`, and signals the feature `signal`:
 //! ```toml
 //! anabranch = { version = "0.1", features = ["net", "signal"] }

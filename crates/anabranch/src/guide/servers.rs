@@ -10,6 +10,10 @@
 //! | files, and libraries that block | [`Cx::blocking`](crate::Cx::blocking) |
 //! | one error for all waits | [`Error`](crate::Error) |
 //!
+//! The examples here get their connections from channels.
+#![cfg_attr(feature = "net", doc = "The chapter [`net`](super::net) is about sockets.")]
+#![cfg_attr(not(feature = "net"), doc = "The chapter `net`, with the feature of that name, is about sockets.")]
+//!
 //! # Connections
 //! The fibers of a [`JoinSet`](crate::JoinSet) belong to a scope, so a server that returns leaves no connection behind.
 //! A panic of one connection is its result, and the others continue. The loop takes results while it accepts. Otherwise

@@ -4,9 +4,11 @@
 use super::{explore, parcel::Parcel};
 use crate::{
     channel::{
+        closing::CloseWait,
         packet::{self, PacketWait, State},
         spsc::stream::{consumer::Consumer, producer::Producer, stream, wait::StreamWait},
     },
+    cx::attempt::Attempt,
     sys::sync::Arc,
     wait::{
         parked::Parked,
@@ -118,6 +120,65 @@ fn models_channel_oneshot_receive_is_cancelled_during_send() {
         }
         sending.join().unwrap();
         cancelling.join().unwrap();
+    });
+}
+
+/// Waits until there is no receiver. Returns whether the wait was cancelled.
+fn is_cancelled_before_close<A: Attempt>(owner: &Owner, operation: &A) -> bool {
+    loop {
+        if operation.attempt().is_some() {
+            return false;
+        }
+        // SAFETY: the waiter is armed, and unregistered before the operation ends.
+        let is_ready = owner.wait(
+            |waiter| unsafe { operation.register(waiter, 0) },
+            |was_selected| unsafe { operation.unregister(was_selected) },
+        );
+        if !is_ready {
+            return true;
+        }
+    }
+}
+
+/// A sender that has seen the end of the receiver sends nothing any more, also if the receiver closes and stays.
+#[test]
+fn models_channel_oneshot_sender_sees_end_of_receiver() {
+    for is_dropped in [false, true] {
+        explore("oneshot, sender waits for the end", None, move || {
+            let (mut sender, receiver) = packet::packet();
+            let going =
+                thread::spawn(move || if is_dropped { drop(receiver) } else { assert!(receiver.refuse().is_ok()) });
+            assert!(!is_cancelled_before_close(&Owner::new(), &sender.closing()));
+            assert!(sender.is_refused() && sender.send(Parcel::new(7)).is_err_and(|back| back.open() == 7));
+            going.join().unwrap();
+        });
+    }
+}
+
+/// The sender frees the packet while the receiver still ends its wait.
+#[test]
+fn models_channel_oneshot_sender_leaves_while_receiver_ends() {
+    explore("oneshot, cancelled sender", Some(3), || {
+        let (mut sender, receiver) = packet::packet::<Parcel>();
+        let owner = Owner::new();
+        let canceller = owner.clone();
+        let going = thread::spawn(move || drop(receiver));
+        let cancelling = thread::spawn(move || canceller.cancel());
+        is_cancelled_before_close(&owner, &sender.closing());
+        drop((sender, owner));
+        going.join().unwrap();
+        cancelling.join().unwrap();
+    });
+}
+
+#[test]
+fn models_channel_stream_sender_sees_end_of_receiver() {
+    explore("stream, sender waits for the end", Some(3), || {
+        let (producer, consumer) = stream::<Parcel>(Some(1));
+        let going = thread::spawn(move || drop(consumer));
+        assert!(!is_cancelled_before_close(&Owner::new(), &CloseWait::new(&producer.at.shared().closing)));
+        assert!(producer.is_closed());
+        going.join().unwrap();
     });
 }
 

@@ -7,7 +7,7 @@
 use super::{explore, thread::Thread};
 use crate::{
     cx::Cx,
-    sync::{Condvar, Event, Mutex, OnceCell, Semaphore},
+    sync::{AcquireError, Condvar, Event, Mutex, Notify, OnceCell, Semaphore, TryAcquireError},
     sys::sync::{Arc, Cell},
     wait::{Cancelled, cancel::CancelScope, suspend::Suspend},
 };
@@ -226,6 +226,46 @@ fn models_semaphore_dropped_future_returns_permits() {
         dropped.join().unwrap();
         stays.join().unwrap();
         assert_eq!(shared.primitive.available(), 0);
+    });
+}
+
+#[test]
+fn models_semaphore_closing_ends_waits() {
+    explore("semaphore, closed", Some(3), || {
+        let shared = Shared::new(Semaphore::new(0));
+        let waits = spawn(&shared, |shared, cx| match shared.primitive.acquire(cx) {
+            Ok(permit) => {
+                permit.forget();
+                1
+            }
+            Err(error) => {
+                assert_eq!((error, shared.value.get()), (AcquireError::Closed, 1));
+                0
+            }
+        });
+        let releases = spawn(&shared, |shared, _| shared.primitive.add_permits(1));
+        shared.value.set(1);
+        shared.primitive.close();
+        releases.join().unwrap();
+        let acquired = waits.join().unwrap();
+        assert_eq!(shared.primitive.available() + acquired, 1);
+        assert_eq!(shared.primitive.try_acquire().err(), Some(TryAcquireError::Closed));
+    });
+}
+
+/// A wake-up that comes between the attempt of a waiter and its registration is kept, and found.
+#[test]
+fn models_notify_wakes_one() {
+    explore("notify, one waiter", None, || {
+        let shared = Shared::new(Notify::new());
+        let waits = spawn(&shared, |shared, cx| {
+            shared.primitive.notified(cx).unwrap();
+            shared.value.get()
+        });
+        shared.value.set(1);
+        shared.primitive.notify_one();
+        assert_eq!(waits.join().unwrap(), 1);
+        assert!(!shared.primitive.try_notified());
     });
 }
 

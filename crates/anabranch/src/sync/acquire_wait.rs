@@ -2,7 +2,7 @@
 
 use crate::{
     cx::attempt::Attempt,
-    sync::raw_semaphore::{Given, PATIENCE, RawSemaphore, Turn},
+    sync::raw_semaphore::{Given, IsClosed, PATIENCE, RawSemaphore, Turn},
     sys::clock::Instant,
     wait::{queue::Entry, waitable::Waitable, waiter::Waiter},
 };
@@ -39,6 +39,26 @@ impl<'a> AcquireWait<'a> {
         self.given.get() == Given::Permits
     }
 
+    /// Attempts to acquire the permits. Returns an error if the semaphore was closed, and `None` if the caller has to
+    /// wait.
+    pub(super) fn attempt_unless_closed(&self) -> Option<Result<(), IsClosed>> {
+        let is_acquired = match self.given.get() {
+            Given::Nothing => self.semaphore.try_acquire(self.wanted),
+            Given::WakeUp => self.semaphore.try_acquire_woken(self.wanted),
+            Given::Permits => true,
+        };
+        if !is_acquired {
+            if !self.semaphore.is_closed() {
+                return None;
+            }
+            self.pass_on();
+            return Some(Err(IsClosed));
+        }
+        self.given.set(Given::Nothing);
+        self.late_since.set(None);
+        Some(Ok(()))
+    }
+
     /// Returns whether the waiter has come too late for too long. Called for a woken waiter.
     fn has_lost_patience(&self) -> bool {
         // A model has no clock, so the first attempt that comes too late is enough.
@@ -55,21 +75,12 @@ impl<'a> AcquireWait<'a> {
     }
 }
 
+/// For locks, whose semaphores are never closed.
 impl Attempt for AcquireWait<'_> {
     type Output = ();
 
     fn attempt(&self) -> Option<()> {
-        let is_acquired = match self.given.get() {
-            Given::Nothing => self.semaphore.try_acquire(self.wanted),
-            Given::WakeUp => self.semaphore.try_acquire_woken(self.wanted),
-            Given::Permits => true,
-        };
-        if !is_acquired {
-            return None;
-        }
-        self.given.set(Given::Nothing);
-        self.late_since.set(None);
-        Some(())
+        self.attempt_unless_closed().map(|acquired| acquired.expect("a lock is not closed"))
     }
 
     fn pass_on(&self) {

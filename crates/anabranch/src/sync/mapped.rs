@@ -1,22 +1,20 @@
 //! Guards of a part of a locked value.
 
 use super::{
-    mutex::{Mutex, MutexGuard},
+    mutex::MutexGuard,
     raw_mutex::RawMutex,
     raw_semaphore::RawSemaphore,
     rwlock::{ALL, ONE, RwLockReadGuard, RwLockWriteGuard},
 };
-use crate::{cx::Cx, wait::Cancelled};
 use std::{
     fmt,
     marker::PhantomData,
     mem::{self, ManuallyDrop},
     ops::{Deref, DerefMut},
     ptr::NonNull,
-    sync::Arc,
 };
 
-/// The access to a part of the value of a [`Mutex`]. Made by [`MutexGuard::map`]. Dropping it unlocks.
+/// The access to a part of the value of a [`Mutex`](super::Mutex). Made by [`MutexGuard::map`]. Dropping it unlocks.
 #[must_use = "without the guard the mutex is unlocked at once"]
 pub struct MappedMutexGuard<'a, U: ?Sized> {
     part: NonNull<U>,
@@ -40,14 +38,6 @@ pub struct MappedRwLockWriteGuard<'a, U: ?Sized> {
     _part: PhantomData<&'a mut U>,
 }
 
-/// The access to the value of a [`Mutex`] that this keeps alive. Made by [`Mutex::lock_owned`]. Dropping it unlocks.
-#[must_use = "without the guard the mutex is unlocked at once"]
-pub struct OwnedMutexGuard<T: ?Sized> {
-    mutex: Arc<Mutex<T>>,
-    /// Shared and sent under the same conditions as the value itself.
-    _value: PhantomData<*mut T>,
-}
-
 // SAFETY: the guard is an exclusive borrow of the part, and any thread may unlock.
 unsafe impl<U: ?Sized + Send> Send for MappedMutexGuard<'_, U> {}
 // SAFETY: a shared guard lends the part, which is `Sync`.
@@ -60,11 +50,6 @@ unsafe impl<U: ?Sized + Sync> Sync for MappedRwLockReadGuard<'_, U> {}
 unsafe impl<U: ?Sized + Send> Send for MappedRwLockWriteGuard<'_, U> {}
 // SAFETY: a shared guard lends the part, which is `Sync`.
 unsafe impl<U: ?Sized + Sync> Sync for MappedRwLockWriteGuard<'_, U> {}
-// SAFETY: the guard is an exclusive borrow of the value, which it may drop with the mutex, and any thread may unlock.
-unsafe impl<T: ?Sized + Send> Send for OwnedMutexGuard<T> {}
-// SAFETY: a shared guard lends the value, which is `Sync`. The last guard may drop the value, which is `Send`.
-unsafe impl<T: ?Sized + Send + Sync> Sync for OwnedMutexGuard<T> {}
-
 impl<'a, T: ?Sized> MutexGuard<'a, T> {
     /// Narrows the guard to a part of the value. The mutex stays locked, also if `part` panics and the guard is
     /// dropped.
@@ -121,65 +106,6 @@ impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
     }
 }
 
-impl<T: ?Sized> Mutex<T> {
-    /// Like [`lock`](Self::lock), for a guard that keeps the mutex alive, and can be sent to another fiber.
-    ///
-    /// # Errors
-    /// Returns an error if the scope is cancelled.
-    ///
-    /// ```
-    /// use anabranch::sync::Mutex;
-    /// use std::sync::Arc;
-    ///
-    /// let total = Arc::new(Mutex::new(1));
-    /// anabranch::run(|cx| {
-    ///     let mut guard = Arc::clone(&total).lock_owned(cx).unwrap();
-    ///     anabranch::spawn(move |_| *guard += 1).join(cx).unwrap();
-    ///     assert_eq!(*total.lock(cx).unwrap(), 2);
-    /// });
-    /// ```
-    #[track_caller]
-    pub fn lock_owned(self: Arc<Self>, cx: &Cx<'_>) -> Result<OwnedMutexGuard<T>, Cancelled> {
-        mem::forget(self.lock(cx)?);
-        Ok(OwnedMutexGuard { mutex: self, _value: PhantomData })
-    }
-
-    /// Like [`lock_owned`](Self::lock_owned), for async code.
-    pub async fn lock_owned_async(self: Arc<Self>) -> OwnedMutexGuard<T> {
-        mem::forget(self.lock_async().await);
-        OwnedMutexGuard { mutex: self, _value: PhantomData }
-    }
-
-    /// Takes the lock if it is free.
-    pub fn try_lock_owned(self: Arc<Self>) -> Option<OwnedMutexGuard<T>> {
-        mem::forget(self.try_lock()?);
-        Some(OwnedMutexGuard { mutex: self, _value: PhantomData })
-    }
-}
-
-impl<T: ?Sized> Deref for OwnedMutexGuard<T> {
-    type Target = T;
-
-    fn deref(&self) -> &T {
-        // SAFETY: this guard holds the lock, so no other reference to the value exists.
-        unsafe { &*self.mutex.value_ptr() }
-    }
-}
-
-impl<T: ?Sized> DerefMut for OwnedMutexGuard<T> {
-    fn deref_mut(&mut self) -> &mut T {
-        // SAFETY: this guard holds the lock, so no other reference to the value exists.
-        unsafe { &mut *self.mutex.value_ptr() }
-    }
-}
-
-impl<T: ?Sized> Drop for OwnedMutexGuard<T> {
-    fn drop(&mut self) {
-        // SAFETY: this guard holds the lock.
-        unsafe { self.mutex.raw().unlock() }
-    }
-}
-
 impl<U: ?Sized> Drop for MappedMutexGuard<'_, U> {
     fn drop(&mut self) {
         // SAFETY: this guard holds the lock, which `map` took over.
@@ -232,11 +158,5 @@ impl<U: ?Sized> DerefMut for MappedRwLockWriteGuard<'_, U> {
     fn deref_mut(&mut self) -> &mut U {
         // SAFETY: the part belongs to a value that this guard keeps locked exclusively.
         unsafe { self.part.as_mut() }
-    }
-}
-
-impl<T: ?Sized + fmt::Debug> fmt::Debug for OwnedMutexGuard<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        (**self).fmt(f)
     }
 }

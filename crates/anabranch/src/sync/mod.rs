@@ -41,24 +41,30 @@ mod mutex;
 mod notify;
 mod once;
 mod operations;
+mod owned_guards;
+mod owned_permit;
 pub(crate) mod raw_mutex;
 pub(crate) mod raw_semaphore;
 pub(crate) mod rounds;
 mod rwlock;
 mod semaphore;
+mod semaphore_error;
 pub(crate) mod trigger;
 
 pub use self::{
     barrier::Barrier,
     condvar::Condvar,
     event::Event,
-    mapped::{MappedMutexGuard, MappedRwLockReadGuard, MappedRwLockWriteGuard, OwnedMutexGuard},
+    mapped::{MappedMutexGuard, MappedRwLockReadGuard, MappedRwLockWriteGuard},
     mutex::{Mutex, MutexGuard},
     notify::{Notify, Notifying},
     once::{Once, OnceCell},
     operations::{Acquiring, Locking, Reading, Waiting, Writing},
+    owned_guards::{OwnedMutexGuard, OwnedRwLockReadGuard, OwnedRwLockWriteGuard},
+    owned_permit::OwnedPermit,
     rwlock::{RwLock, RwLockReadGuard, RwLockWriteGuard},
     semaphore::{Permit, Semaphore},
+    semaphore_error::{AcquireError, AcquireTimeoutError, SemaphoreClosed, TryAcquireError},
     trigger::{Signal, Trigger},
 };
 pub use crate::sync::monitor::{Held, Monitor};

@@ -8,8 +8,10 @@ use super::{
     event::{Event, EventWait},
     mutex::{Mutex, MutexGuard},
     raw_mutex::LockWait,
+    raw_semaphore::IsClosed,
     rwlock::{ALL, ONE, RwLock, RwLockReadGuard, RwLockWriteGuard},
     semaphore::{Permit, Semaphore},
+    semaphore_error::SemaphoreClosed,
 };
 use crate::{
     cx::attempt::Attempt,
@@ -72,7 +74,8 @@ impl<T: ?Sized> Mutex<T> {
 }
 
 impl Semaphore {
-    /// Returns the acquisition of `count` permits as an operation, for [`select!`](crate::select).
+    /// Returns the acquisition of `count` permits as an operation, for [`select!`](crate::select). Its result is an
+    /// error if the semaphore is closed.
     ///
     /// Operations of one selection queue like separate waiters. Suppose a selection asks one semaphore first for five
     /// permits and then for two: the request for two waits behind the other, although two are free. To serve it, each
@@ -84,8 +87,8 @@ impl Semaphore {
     ///
     /// let seats = Semaphore::new(1);
     /// anabranch::run(|cx| {
-    ///     let seat = select!(cx, { seat = seats.acquiring(1) => Some(seat), default => None }).unwrap();
-    ///     let none = select!(cx, { seat = seats.acquiring(1) => Some(seat), default => None }).unwrap();
+    ///     let seat = select!(cx, { seat = seats.acquiring(1) => seat.ok(), default => None }).unwrap();
+    ///     let none = select!(cx, { seat = seats.acquiring(1) => seat.ok(), default => None }).unwrap();
     ///     assert!(seat.is_some() && none.is_none());
     /// });
     /// ```
@@ -129,10 +132,11 @@ impl<'a, T: ?Sized> Attempt for Locking<'a, T> {
 }
 
 impl<'a> Attempt for Acquiring<'a> {
-    type Output = Permit<'a>;
+    type Output = Result<Permit<'a>, SemaphoreClosed>;
 
     fn attempt(&self) -> Option<Self::Output> {
-        self.wait.attempt().map(|()| Permit::new(self.semaphore, self.count))
+        let acquired = self.wait.attempt_unless_closed()?;
+        Some(acquired.map(|()| Permit::new(self.semaphore, self.count)).map_err(|IsClosed| SemaphoreClosed))
     }
 
     fn pass_on(&self) {

@@ -210,6 +210,10 @@ impl<T: ?Sized> RwLock<T> {
         self.value.get_mut()
     }
 
+    pub(super) fn value_ptr(&self) -> *mut T {
+        self.value.get()
+    }
+
     pub(super) fn raw(&self) -> &RawSemaphore {
         &self.raw
     }

@@ -1,8 +1,8 @@
 //! A counting semaphore.
 
 use super::{
-    acquire_wait::AcquireWait,
     raw_semaphore::{MAX_PERMITS, RawSemaphore},
+    semaphore_error::{AcquireError, AcquireTimeoutError, SemaphoreClosed, TryAcquireError},
 };
 use crate::{
     cx::{
@@ -11,7 +11,7 @@ use crate::{
         limit::timed,
     },
     sys::sync::const_unless_loom,
-    wait::{Cancelled, WaitError, suspend::WaitReason},
+    wait::suspend::WaitReason,
 };
 use std::{fmt, mem};
 
@@ -24,7 +24,7 @@ use std::{fmt, mem};
 /// dropped.
 ///
 /// ```
-/// use anabranch::sync::Semaphore;
+/// use anabranch::sync::{AcquireError, Semaphore};
 /// use std::time::Duration;
 ///
 /// let connections = Semaphore::new(3);
@@ -34,7 +34,8 @@ use std::{fmt, mem};
 ///             s.spawn(|cx| {
 ///                 let _permit = connections.acquire(cx)?;
 ///                 // At most three are here at a time.
-///                 cx.sleep(Duration::from_micros(100))
+///                 cx.sleep(Duration::from_micros(100))?;
+///                 Ok::<_, AcquireError>(())
 ///             });
 ///         }
 ///     });
@@ -79,7 +80,8 @@ impl Semaphore {
     /// Waits for a permit and takes it.
     ///
     /// # Errors
-    /// Returns an error if the scope is cancelled, even if a permit is free.
+    /// Returns `Closed` if the semaphore is [closed](Self::close), `Cancelled` if the scope is cancelled, both even if
+    /// a permit is free.
     ///
     /// ```
     /// let semaphore = anabranch::sync::Semaphore::new(1);
@@ -92,7 +94,7 @@ impl Semaphore {
     /// ```
     #[inline]
     #[track_caller]
-    pub fn acquire(&self, cx: &Cx<'_>) -> Result<Permit<'_>, Cancelled> {
+    pub fn acquire(&self, cx: &Cx<'_>) -> Result<Permit<'_>, AcquireError> {
         self.acquire_many(cx, 1)
     }
 
@@ -100,98 +102,140 @@ impl Semaphore {
     /// ever be waits for ever, and so do all later callers.
     ///
     /// # Errors
-    /// Returns an error if the scope is cancelled.
+    /// Returns `Closed` if the semaphore is closed, `Cancelled` if the scope is cancelled.
     ///
     /// ```
     /// let megabytes = anabranch::sync::Semaphore::new(512);
     /// anabranch::run(|cx| {
     ///     let _big = megabytes.acquire_many(cx, 500).unwrap();
-    ///     assert!(megabytes.try_acquire_many(100).is_none());
+    ///     assert!(megabytes.try_acquire_many(100).is_err());
     /// });
     /// ```
     #[inline]
     #[track_caller]
-    pub fn acquire_many(&self, cx: &Cx<'_>, count: usize) -> Result<Permit<'_>, Cancelled> {
+    pub fn acquire_many(&self, cx: &Cx<'_>, count: usize) -> Result<Permit<'_>, AcquireError> {
         cx.checkpoint()?;
-        if !self.raw.try_acquire(count as u64) {
-            self.acquire_slow(cx, count, WaitReason::new(&"Semaphore::acquire"))?;
+        if self.raw.try_acquire(count as u64) {
+            return Ok(Permit { semaphore: self, count });
         }
-        Ok(Permit { semaphore: self, count })
+        self.acquire_slow(cx, count, WaitReason::new(&"Semaphore::acquire"))
     }
 
     #[cold]
-    fn acquire_slow(&self, cx: &Cx<'_>, count: usize, reason: WaitReason) -> Result<(), Cancelled> {
-        wait_without_deadline(cx, &AcquireWait::new(&self.raw, count as u64), reason)
+    fn acquire_slow(&self, cx: &Cx<'_>, count: usize, reason: WaitReason) -> Result<Permit<'_>, AcquireError> {
+        Ok(wait_without_deadline(cx, &self.acquiring(count), reason)??)
     }
 
     timed! {
         /// # Errors
-        /// Returns `Cancelled` if the scope is cancelled,
+        /// Returns `Closed` if the semaphore is closed, `Cancelled` if the scope is cancelled,
         acquire_many_deadline, acquire_many_timeout: like acquire_many, at "Semaphore::acquire"
-        fn(&self, cx: &Cx<'_>, count: usize) -> Result<Permit<'_>, WaitError>;
-        |limit, reason| wait_within(cx, &self.acquiring(count), limit, reason);
+        fn(&self, cx: &Cx<'_>, count: usize) -> Result<Permit<'_>, AcquireTimeoutError>;
+        |limit, reason| Ok(wait_within(cx, &self.acquiring(count), limit, reason)??);
     }
 
     timed! {
         /// # Errors
-        /// Returns `Cancelled` if the scope is cancelled,
+        /// Returns `Closed` if the semaphore is closed, `Cancelled` if the scope is cancelled,
         acquire_deadline, acquire_timeout: like acquire, at "Semaphore::acquire"
-        fn(&self, cx: &Cx<'_>) -> Result<Permit<'_>, WaitError>;
-        |limit, reason| wait_within(cx, &self.acquiring(1), limit, reason);
+        fn(&self, cx: &Cx<'_>) -> Result<Permit<'_>, AcquireTimeoutError>;
+        |limit, reason| Ok(wait_within(cx, &self.acquiring(1), limit, reason)??);
         ///
         /// ```
-        /// use anabranch::{WaitError, sync::Semaphore};
+        /// use anabranch::sync::{AcquireTimeoutError, Semaphore};
         /// use std::time::Duration;
         ///
         /// let none = Semaphore::new(0);
         /// let late = anabranch::run(|cx| none.acquire_timeout(cx, Duration::from_millis(1)).map(drop));
-        /// assert_eq!(late, Err(WaitError::TimedOut));
+        /// assert_eq!(late, Err(AcquireTimeoutError::TimedOut));
         /// ```
     }
 
     /// Like [`acquire`](Self::acquire), for async code. A future that is dropped leaves the queue, and returns permits
     /// that it was just given.
     ///
+    /// # Errors
+    /// Returns an error if the semaphore is closed.
+    ///
     /// ```
-    /// use anabranch::sync::Semaphore;
+    /// use anabranch::sync::{Semaphore, SemaphoreClosed};
     ///
     /// static SLOTS: Semaphore = Semaphore::new(2);
     ///
-    /// async fn fetch() -> u32 {
-    ///     let _slot = SLOTS.acquire_async().await;
-    ///     42
+    /// async fn fetch() -> Result<u32, SemaphoreClosed> {
+    ///     let _slot = SLOTS.acquire_async().await?;
+    ///     Ok(42)
     /// }
-    /// # assert_eq!(anabranch::run(|cx| cx.block_on(fetch())), Ok(42));
+    /// # assert_eq!(anabranch::run(|cx| cx.block_on(fetch())), Ok(Ok(42)));
     /// ```
-    pub async fn acquire_async(&self) -> Permit<'_> {
+    pub async fn acquire_async(&self) -> Result<Permit<'_>, SemaphoreClosed> {
         self.acquire_many_async(1).await
     }
 
     /// Like [`acquire_many`](Self::acquire_many), for async code.
-    pub async fn acquire_many_async(&self, count: usize) -> Permit<'_> {
-        if !self.raw.try_acquire(count as u64) {
-            wait_async_for(AcquireWait::new(&self.raw, count as u64)).await;
+    ///
+    /// # Errors
+    /// Returns an error if the semaphore is closed.
+    pub async fn acquire_many_async(&self, count: usize) -> Result<Permit<'_>, SemaphoreClosed> {
+        if self.raw.try_acquire(count as u64) {
+            return Ok(Permit { semaphore: self, count });
         }
-        Permit { semaphore: self, count }
+        wait_async_for(self.acquiring(count)).await
     }
 
-    /// Takes a permit if one is free. Fails if the first waiter wants more permits than are free.
+    /// Takes a permit if one is free.
+    ///
+    /// # Errors
+    /// Returns `NoPermits` if none is free, or if the first waiter wants more permits than are free. Returns `Closed`
+    /// if the semaphore is closed.
     ///
     /// ```
-    /// let semaphore = anabranch::sync::Semaphore::new(1);
+    /// use anabranch::sync::{Semaphore, TryAcquireError};
+    ///
+    /// let semaphore = Semaphore::new(1);
     /// let permit = semaphore.try_acquire().unwrap();
-    /// assert!(semaphore.try_acquire().is_none());
+    /// assert_eq!(semaphore.try_acquire().err(), Some(TryAcquireError::NoPermits));
     /// # drop(permit);
     /// ```
     #[inline]
-    pub fn try_acquire(&self) -> Option<Permit<'_>> {
+    pub fn try_acquire(&self) -> Result<Permit<'_>, TryAcquireError> {
         self.try_acquire_many(1)
     }
 
-    /// Takes `count` permits if they are free. Fails if the first waiter wants more permits than are free.
+    /// Takes `count` permits if they are free.
+    ///
+    /// # Errors
+    /// Returns `NoPermits` if fewer are free, or if the first waiter wants more permits than are free. Returns `Closed`
+    /// if the semaphore is closed.
     #[inline]
-    pub fn try_acquire_many(&self, count: usize) -> Option<Permit<'_>> {
-        self.raw.try_acquire(count as u64).then(|| Permit { semaphore: self, count })
+    pub fn try_acquire_many(&self, count: usize) -> Result<Permit<'_>, TryAcquireError> {
+        if self.raw.try_acquire(count as u64) {
+            return Ok(Permit { semaphore: self, count });
+        }
+        Err(if self.is_closed() { TryAcquireError::Closed } else { TryAcquireError::NoPermits })
+    }
+
+    /// Closes the semaphore for good: nothing can be acquired any more, and all waits end with an error. Permits that
+    /// were acquired before stay valid.
+    ///
+    /// ```
+    /// use anabranch::sync::{AcquireError, Semaphore, TryAcquireError};
+    ///
+    /// let jobs = Semaphore::new(0);
+    /// anabranch::run(|cx| {
+    ///     let (waited, ()) = cx.join(|cx| jobs.acquire(cx).map(drop), |_| jobs.close());
+    ///     assert_eq!(waited, Err(AcquireError::Closed));
+    /// });
+    /// jobs.add_permits(1);
+    /// assert_eq!(jobs.try_acquire().err(), Some(TryAcquireError::Closed));
+    /// ```
+    pub fn close(&self) {
+        self.raw.close();
+    }
+
+    /// Returns whether the semaphore is closed.
+    pub fn is_closed(&self) -> bool {
+        self.raw.is_closed()
     }
 
     /// Adds permits. They need not have existed before.
@@ -246,7 +290,8 @@ impl From<usize> for Semaphore {
 
 impl fmt::Debug for Semaphore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Semaphore").field("available", &self.available()).finish()
+        let mut shown = f.debug_struct("Semaphore");
+        shown.field("available", &self.available()).field("is_closed", &self.is_closed()).finish()
     }
 }
 

@@ -1,5 +1,6 @@
 //! Broadcast channels: each receiver gets every value.
 
+mod closing;
 mod error;
 mod receiver;
 mod sender;
@@ -8,6 +9,7 @@ use crate::{channel::versioned::Versioned, sys::sync::Arc};
 use std::collections::VecDeque;
 
 pub use self::{
+    closing::Closing,
     error::{ClosedOrLagged, Lagged, RecvError, RecvTimeoutError, TryRecvError},
     receiver::{Receiver, Receiving},
     sender::{Sender, WeakSender},

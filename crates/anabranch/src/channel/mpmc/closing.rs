@@ -2,13 +2,9 @@
 
 use super::{common::opaque, sender::Sender, shared::Channel};
 use crate::{
-    cx::{
-        Cx,
-        attempt::{Attempt, wait_async_for, wait_within, wait_without_deadline},
-        limit::timed,
-        plain_thread::block_for,
-    },
-    wait::{Cancelled, TimedOut, WaitError, queue::Entry, suspend::WaitReason, waitable::Waitable, waiter::Waiter},
+    channel::closing::closed,
+    cx::attempt::Attempt,
+    wait::{queue::Entry, waitable::Waitable, waiter::Waiter},
 };
 use std::fmt;
 
@@ -19,52 +15,29 @@ pub struct Closing<'a, T> {
 }
 
 impl<T> Sender<T> {
-    /// Waits until the channel is closed: by `close`, or because all receivers are gone. So a sender can stop work
-    /// whose result no receiver will get.
-    ///
-    /// # Errors
-    /// Returns an error if the wait is cancelled.
-    ///
-    /// ```
-    /// use anabranch::{channel, select};
-    ///
-    /// let (sender, receiver) = channel::unbounded::<u32>();
-    /// let (_more, work) = channel::unbounded::<u32>();
-    /// anabranch::run(|cx| {
-    ///     let working = |cx: &anabranch::Cx<'_>| select!(cx, {
-    ///         n = work.receiving() => n.is_ok(),
-    ///         () = sender.closing() => false,
-    ///     });
-    ///     let (is_working, ()) = cx.join(working, |_| drop(receiver));
-    ///     assert_eq!(is_working, Ok(false));
-    ///     sender.closed(cx).unwrap();
-    /// });
-    /// ```
-    #[track_caller]
-    pub fn closed(&self, cx: &Cx<'_>) -> Result<(), Cancelled> {
-        cx.checkpoint()?;
-        wait_without_deadline(cx, &self.closing(), WaitReason::new(&"Sender::closed"))
-    }
-
-    timed! {
+    closed! {
+        /// Waits until the channel is closed: by `close`, or because all receivers are gone. So a sender can stop work
+        /// whose result no receiver will get.
+        ///
         /// # Errors
-        /// Returns `Cancelled` if the wait is cancelled,
-        closed_deadline, closed_timeout: like closed, at "Sender::closed"
-        fn(&self, cx: &Cx<'_>) -> Result<(), WaitError>;
-        |limit, reason| wait_within(cx, &self.closing(), limit, reason);
-    }
-
-    /// Like [`closed`](Self::closed), for async code. The future may be dropped at any time.
-    pub async fn closed_async(&self) {
-        wait_async_for(self.closing()).await;
-    }
-
-    /// Like [`closed`](Self::closed), for threads without a [`Cx`]: blocks the thread. See
-    /// [plain threads](crate::channel#plain-threads).
-    #[track_caller]
-    pub fn closed_blocking(&self) {
-        block_for(&self.closing(), None, WaitReason::new(&"Sender::closed_blocking"))
-            .unwrap_or_else(|TimedOut| unreachable!("there is no limit"));
+        /// Returns an error if the wait is cancelled.
+        ///
+        /// ```
+        /// use anabranch::{channel, select};
+        ///
+        /// let (sender, receiver) = channel::unbounded::<u32>();
+        /// let (_more, work) = channel::unbounded::<u32>();
+        /// anabranch::run(|cx| {
+        ///     let working = |cx: &anabranch::Cx<'_>| select!(cx, {
+        ///         n = work.receiving() => n.is_ok(),
+        ///         () = sender.closing() => false,
+        ///     });
+        ///     let (is_working, ()) = cx.join(working, |_| drop(receiver));
+        ///     assert_eq!(is_working, Ok(false));
+        ///     sender.closed(cx).unwrap();
+        /// });
+        /// ```
+        "Sender::closed", "Sender::closed_blocking", fn(&self) => self.closing();
     }
 
     /// Returns the wait until the channel is closed as an operation, for [`Select`](crate::channel::Select) and

@@ -39,6 +39,11 @@ macro_rules! common {
                 self.channel.sender_count()
             }
 
+            /// Returns the number of weak senders. While other threads make or drop ends, the number may be off.
+            pub fn weak_sender_count(&self) -> usize {
+                $crate::channel::mpmc::shared::Channel::weak_sender_count(&self.channel)
+            }
+
             /// Returns the number of receivers.
             pub fn receiver_count(&self) -> usize {
                 self.channel.receiver_count()

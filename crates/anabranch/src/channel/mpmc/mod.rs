@@ -1,20 +1,24 @@
 //! Channels with any number of senders and receivers, as users see them.
 
-// `common <- receiver <- sender <- permit`.
+// `state <- shared <- waiting <- room_wait <- {permit <- permits}`, `common <- receiver <- sender <- permit`.
 pub(crate) mod buffer;
 mod closing;
 mod common;
 mod owned_permit;
 mod permit;
+mod permits;
 mod receiver;
+mod room_wait;
 mod sender;
 pub(crate) mod shared;
 pub(crate) mod state;
+mod waiting;
 
 pub use self::{
     closing::Closing,
     owned_permit::OwnedPermit,
     permit::{Permit, Reserving},
+    permits::{Permits, ReservingMany},
     receiver::{Receiver, Receiving},
     sender::{Sender, Sending, WeakSender},
 };

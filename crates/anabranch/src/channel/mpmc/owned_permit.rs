@@ -82,7 +82,7 @@ impl<T> OwnedPermit<T> {
     /// Gives the room back. Returns the sender.
     pub fn release(mut self) -> Sender<T> {
         let sender = self.sender.take().expect("the room was not used");
-        sender.channel.unreserve();
+        sender.channel.unreserve(1);
         sender
     }
 }
@@ -90,7 +90,7 @@ impl<T> OwnedPermit<T> {
 impl<T> Drop for OwnedPermit<T> {
     fn drop(&mut self) {
         if let Some(sender) = &self.sender {
-            sender.channel.unreserve();
+            sender.channel.unreserve(1);
         }
     }
 }

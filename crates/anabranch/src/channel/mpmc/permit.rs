@@ -1,24 +1,21 @@
 //! Room that is reserved for a value.
 
-use super::{common::opaque, sender::Sender};
+use super::{common::opaque, room_wait::RoomWait, sender::Sender};
 use crate::{
-    channel::{
-        Closed, ClosedError, PushError, ReserveError, ReserveTimeoutError, TryReserveError,
-        mpmc::{shared::Channel, state::Offer},
-    },
+    channel::{Closed, ClosedError, ReserveError, ReserveTimeoutError, TryReserveError, mpmc::shared::Channel},
     cx::{
         Cx,
         attempt::{Attempt, wait_async_for, wait_within, wait_without_deadline},
         limit::timed,
     },
-    wait::{queue::Entry, suspend::WaitReason, waitable::Waitable, waiter::Waiter},
+    wait::{suspend::WaitReason, waitable::Waitable, waiter::Waiter},
 };
-use std::{cell::Cell, fmt};
+use std::fmt;
 
 /// The right to send one value without waiting. Made by [`Sender::reserve`]. Dropping it gives the room back.
 #[must_use = "it keeps room that others wait for"]
 pub struct Permit<'a, T> {
-    channel: &'a Channel<T>,
+    pub(super) channel: &'a Channel<T>,
 }
 
 impl<T> Sender<T> {
@@ -73,7 +70,7 @@ impl<T> Sender<T> {
     /// # Errors
     /// Returns `Full` if there is no room, `Closed` if the channel is closed.
     pub fn try_reserve(&self) -> Result<Permit<'_, T>, TryReserveError> {
-        self.channel.try_reserve()?;
+        self.channel.try_reserve(1)?;
         Ok(Permit { channel: &self.channel })
     }
 
@@ -96,14 +93,7 @@ impl<T> Sender<T> {
     /// });
     /// ```
     pub fn reserving(&self) -> Reserving<'_, T> {
-        assert!(self.capacity() != Some(0), "there is no room in a rendezvous");
-        let offer = Offer::new(None);
-        Reserving {
-            channel: &self.channel,
-            entry: Entry::new(offer),
-            has_permit: Cell::new(false),
-            is_woken: Cell::new(false),
-        }
+        Reserving { wait: RoomWait::new(&self.channel, 1) }
     }
 }
 
@@ -120,72 +110,37 @@ impl<T> Permit<'_, T> {
 
 impl<T> Drop for Permit<'_, T> {
     fn drop(&mut self) {
-        self.channel.unreserve();
+        self.channel.unreserve(1);
     }
 }
 
 /// Reserving room, as an operation. Made by [`Sender::reserving`].
 pub struct Reserving<'a, T> {
-    channel: &'a Channel<T>,
-    entry: Entry<Offer<T>>,
-    has_permit: Cell<bool>,
-    /// Woken for room, and has not looked for it.
-    is_woken: Cell<bool>,
+    wait: RoomWait<'a, T>,
 }
 
 impl<'a, T> Attempt for Reserving<'a, T> {
     type Output = Result<Permit<'a, T>, Closed>;
 
     fn attempt(&self) -> Option<Self::Output> {
-        if self.has_permit.take() {
-            return Some(Ok(Permit { channel: self.channel }));
-        }
-        let reserved = self.channel.try_reserve();
-        self.pass_on();
-        match reserved {
-            Ok(()) => Some(Ok(Permit { channel: self.channel })),
-            Err(PushError::Closed) => Some(Err(Closed)),
-            Err(PushError::Full) => None,
-        }
+        Some(self.wait.attempt()?.map(|()| Permit { channel: self.wait.channel }))
     }
 
     fn pass_on(&self) {
-        if self.has_permit.take() {
-            self.channel.unreserve();
-        }
-        if self.is_woken.take() {
-            self.channel.call_next_sender();
-        }
+        self.wait.pass_on();
     }
 }
 
-// SAFETY: an address leaves the queue by `unregister`, or by a selection, both under the lock of the channel.
+// SAFETY: `wait` upholds the contract of `Waitable`, and every call is forwarded to it.
 unsafe impl<T> Waitable for Reserving<'_, T> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
-        // SAFETY: the entry is in no queue. The caller keeps the waiter armed and alive, and this object in place,
-        // until `unregister`.
-        unsafe {
-            self.entry.with(|offer| offer.is_taken = false);
-            self.channel.register_sender(&self.entry, waiter, ticket)
-        }
+        // SAFETY: the caller keeps the waiter armed and alive, and this object in place, until `unregister`.
+        unsafe { self.wait.register(waiter, ticket) }
     }
 
     unsafe fn unregister(&self, is_selected: bool) {
-        if is_selected {
-            // SAFETY: the queue selected this wait, so the entry is no longer linked.
-            let (is_taken, retries) = unsafe { self.entry.with(|offer| (offer.is_taken, offer.retries)) };
-            self.has_permit.set(is_taken);
-            self.is_woken.set(!is_taken && retries);
-        } else {
-            // SAFETY: the caller has registered here, and its wait has ended.
-            unsafe { self.channel.unregister_sender(&self.entry) };
-        }
-    }
-}
-
-impl<T> Drop for Reserving<'_, T> {
-    fn drop(&mut self) {
-        self.pass_on();
+        // SAFETY: the caller has registered here, and its wait has ended.
+        unsafe { self.wait.unregister(is_selected) }
     }
 }
 

@@ -137,7 +137,7 @@ impl<T> Sender<T> {
 
     /// Returns the send as an operation, for [`Select`](crate::channel::Select) and [`select!`](crate::select).
     pub fn sending(&self, value: T) -> Sending<'_, T> {
-        let entry = Entry::new(Offer::new(Some(value)));
+        let entry = Entry::new(Offer::value(value));
         Sending { channel: &self.channel, entry, is_woken: Cell::new(false) }
     }
 
@@ -172,6 +172,25 @@ impl<T> WeakSender<T> {
     /// Returns a sender if there still is one.
     pub fn upgrade(&self) -> Option<Sender<T>> {
         self.channel.try_add_sender().then(|| Sender { channel: Arc::clone(&self.channel) })
+    }
+
+    /// Returns the number of senders, without weak ones.
+    pub fn sender_count(&self) -> usize {
+        self.channel.sender_count()
+    }
+
+    /// Returns the number of weak senders. While other threads make or drop ends, the number may be off.
+    ///
+    /// ```
+    /// let (sender, _receiver) = anabranch::channel::unbounded::<u8>();
+    /// let weak = sender.downgrade();
+    /// let other = weak.clone();
+    /// assert_eq!((weak.sender_count(), weak.weak_sender_count()), (1, 2));
+    /// drop(other);
+    /// assert_eq!(sender.weak_sender_count(), 1);
+    /// ```
+    pub fn weak_sender_count(&self) -> usize {
+        Channel::weak_sender_count(&self.channel)
     }
 }
 

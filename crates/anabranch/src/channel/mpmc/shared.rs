@@ -38,7 +38,10 @@
 //!   sender or by moving up, wakes one.
 //! - **No selection meets itself**: one that would send into a rendezvous or receive from it, whichever can be done
 //!   first, waits for another fiber or thread, although it is in both queues.
-//! - **Permits** are reserved room. They are given out like room, to offers without a value.
+//! - **Permits** are reserved room. They are given out like room, to offers without a value. While the first sender
+//!   wants several, room that becomes free is set aside for it: it counts as permits of that sender (`Offer::missing`).
+//!   So smaller requests cannot starve it, and while senders wait there is still no room. A sender that leaves before
+//!   it has all of them gives them back. It is handed the last one, also on a thread, which could find too little.
 //!
 //! Closing sets a flag, after which no offer is taken, and ends all waits. Each waiter attempts again and sees the
 //! flag.
@@ -56,13 +59,12 @@ use crate::{
         end_count::EndCount,
         mpmc::{
             buffer::Buffer,
-            state::{Offer, State, Target, Wakes, wake},
+            state::{State, Wakes, wake},
         },
     },
-    sys::spin::{Brief, BriefGuard},
-    wait::{
-        queue::{Entry, Queue},
-        waiter::Waiter,
+    sys::{
+        spin::{Brief, BriefGuard},
+        sync::Arc,
     },
 };
 
@@ -71,9 +73,9 @@ const BATCH: usize = if cfg!(shuttle) { 2 } else { 16 };
 
 /// See the [module](self).
 pub(crate) struct Channel<T> {
-    state: Brief<State<T>>,
+    pub(super) state: Brief<State<T>>,
     /// `usize::MAX` if it is unlimited.
-    capacity: usize,
+    pub(super) capacity: usize,
     senders: EndCount,
     receivers: EndCount,
 }
@@ -207,16 +209,16 @@ impl<T> Channel<T> {
         Ok(count)
     }
 
-    /// Reserves room for a value if there is some.
-    pub(crate) fn try_reserve(&self) -> Result<(), PushError> {
+    /// Reserves room for so many values if there is enough.
+    pub(crate) fn try_reserve(&self, count: u32) -> Result<(), PushError> {
         let mut state = self.state.lock();
         if state.is_closed {
             return Err(PushError::Closed);
         }
-        if !state.has_room(self.capacity) {
+        if state.room(self.capacity) < count as usize {
             return Err(PushError::Full);
         }
-        state.add_permit();
+        state.add_permits(count);
         Ok(())
     }
 
@@ -244,13 +246,21 @@ impl<T> Channel<T> {
         wakes.wake();
     }
 
-    /// Gives reserved room back.
-    pub(crate) fn unreserve(&self) {
-        let mut state = self.state.lock();
-        state.permits -= 1;
-        let wakes = state.refill(self.capacity);
-        drop(state);
-        wakes.wake();
+    /// Gives reserved room for so many values back.
+    pub(crate) fn unreserve(&self, count: u32) {
+        let mut returned = count;
+        loop {
+            let mut state = self.state.lock();
+            state.permits -= returned;
+            let wakes = state.refill(self.capacity);
+            drop(state);
+            let has_room_left = wakes.sender.is_some() && count > 1;
+            wakes.wake();
+            if !has_room_left {
+                return;
+            }
+            returned = 0;
+        }
     }
 
     /// Wakes the next receiver after one was woken for a value and does not take it.
@@ -269,7 +279,7 @@ impl<T> Channel<T> {
             let mut state = self.state.lock();
             let sender = state.senders.select_first(|offer| offer.is_taken = false);
             let receiver = state.call_receiver();
-            let closing = state.closing.as_mut().and_then(|closing| closing.select_first(|_| ()));
+            let closing = state.closing.select_first();
             drop(state);
             if sender.is_none() && receiver.is_none() && closing.is_none() {
                 return;
@@ -290,6 +300,11 @@ impl<T> Channel<T> {
 
     pub(crate) fn sender_count(&self) -> usize {
         self.senders.get()
+    }
+
+    /// Returns the number of weak senders: every end holds a reference.
+    pub(crate) fn weak_sender_count(this: &Arc<Self>) -> usize {
+        Arc::strong_count(this).saturating_sub(this.sender_count() + this.receiver_count())
     }
 
     pub(crate) fn receiver_count(&self) -> usize {
@@ -318,125 +333,6 @@ impl<T> Channel<T> {
     pub(crate) fn remove_receiver(&self) {
         if self.receivers.remove() {
             self.abandon();
-        }
-    }
-
-    // ---- waiting ----
-
-    /// # Safety
-    /// The contract of [`Waitable::register`](crate::wait::waitable::Waitable::register) holds, with an entry of the
-    /// waitable.
-    pub(crate) unsafe fn register_sender(&self, entry: &Entry<Offer<T>>, waiter: *const Waiter, ticket: u32) -> bool {
-        let mut state = self.state.lock();
-        let has_receiver = self.capacity == 0 && state.receivers.has_other_than(waiter);
-        if state.is_closed || state.has_room(self.capacity) || has_receiver {
-            return false;
-        }
-        // SAFETY: the entry is in no queue. The caller keeps the waiter armed and alive, and the entry in place, until
-        // it is taken off or removed.
-        unsafe {
-            entry.with(|offer| offer.retries = (*waiter).retries());
-            state.senders.push_back(entry, waiter, ticket);
-        }
-        let listener = state.listeners.as_mut().and_then(|listeners| listeners.select_other_than(waiter));
-        drop(state);
-        wake(listener);
-        true
-    }
-
-    /// # Safety
-    /// The contract of [`Waitable::unregister`](crate::wait::waitable::Waitable::unregister) holds, and the wait was
-    /// not selected from here.
-    pub(crate) unsafe fn unregister_sender(&self, entry: &Entry<Offer<T>>) {
-        // SAFETY: the caller promises that the entry is in this queue, or was taken off it.
-        unsafe { self.state.lock().senders.remove(entry) };
-    }
-
-    /// Registers a waiter for the closing of the channel.
-    ///
-    /// # Safety
-    /// The contract of [`Waitable::register`](crate::wait::waitable::Waitable::register) holds, with an entry of the
-    /// waitable.
-    pub(crate) unsafe fn register_closing(&self, entry: &Entry<()>, waiter: *const Waiter, ticket: u32) -> bool {
-        // Allocated before anything is locked. The channel keeps the first queue.
-        let has_queue = self.state.lock().closing.is_some();
-        let queue = (!has_queue).then(|| Box::new(Queue::new()));
-        let mut state = self.state.lock();
-        if state.is_closed {
-            return false;
-        }
-        let unneeded = if state.closing.is_none() { std::mem::replace(&mut state.closing, queue) } else { queue };
-        let closing = state.closing.as_mut().expect("the channel has one, or got one here");
-        // SAFETY: the caller keeps the waiter armed and alive, and the entry in place, until it is taken off or
-        // removed.
-        unsafe { closing.push_back(entry, waiter, ticket) };
-        drop(state);
-        drop(unneeded);
-        true
-    }
-
-    /// # Safety
-    /// The entry was registered by [`register_closing`](Self::register_closing).
-    pub(crate) unsafe fn unregister_closing(&self, entry: &Entry<()>) {
-        let mut state = self.state.lock();
-        if let Some(closing) = &mut state.closing {
-            // SAFETY: the caller promises that the entry is in this queue, or was taken off it.
-            unsafe { closing.remove(entry) };
-        }
-    }
-
-    /// # Safety
-    /// The contract of [`register_sender`](Self::register_sender) holds.
-    pub(crate) unsafe fn register_receiver(
-        &self,
-        entry: &Entry<Target<T>>,
-        waiter: *const Waiter,
-        ticket: u32,
-    ) -> bool {
-        // SAFETY: the caller keeps the waiter armed and alive, and the entry in place, until it is taken off or
-        // removed.
-        unsafe { self.enqueue(self.state.lock(), entry, waiter, ticket) }
-    }
-
-    /// Like [`register_receiver`](Self::register_receiver), for a persistent waiter, which is in no scope and needs no
-    /// update.
-    ///
-    /// # Safety
-    /// The contract of [`register_receiver`](Self::register_receiver) holds.
-    pub(crate) unsafe fn register_persistent(&self, entry: &Entry<Target<T>>, waiter: *const Waiter) -> bool {
-        // SAFETY: the caller keeps the waiter armed and alive, and the entry in place, until it is taken off or
-        // removed.
-        unsafe { self.enqueue(self.state.lock(), entry, waiter, 0) }
-    }
-
-    #[inline]
-    unsafe fn enqueue(
-        &self,
-        mut state: BriefGuard<'_, State<T>>,
-        entry: &Entry<Target<T>>,
-        waiter: *const Waiter,
-        ticket: u32,
-    ) -> bool {
-        if !state.is_bare() || self.capacity == 0 && state.senders.has_other_than(waiter) {
-            return false;
-        }
-        // SAFETY: the caller keeps the waiter armed, so alive, and the entry in place, until it is taken off or
-        // removed.
-        unsafe { state.queue_of(waiter).push_back(entry, waiter, ticket) };
-        true
-    }
-
-    /// Removes an entry. Returns `false` if it is not in the queue, or no longer.
-    ///
-    /// # Safety
-    /// If the entry was registered, then with this channel.
-    pub(crate) unsafe fn unregister_receiver(&self, entry: &Entry<Target<T>>) -> bool {
-        let mut state = self.state.lock();
-        // SAFETY: the lock is held. The entry is in the queue of its waiter, which is alive while the entry is linked,
-        // or in none.
-        unsafe {
-            let Some(waiter) = entry.waiter() else { return false };
-            state.queue_of(waiter).remove(entry)
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What the lock of a channel guards, and the steps under it. The [channel](super::shared) explains them.
 
 use crate::{
-    channel::{TryRecvError, mpmc::buffer::Buffer},
+    channel::{TryRecvError, closing::CloseQueue, mpmc::buffer::Buffer},
     wait::{
         queue::Queue,
         waiter::{Waiter, Wake},
@@ -14,18 +14,25 @@ use std::{
 
 /// The offer of a waiting sender.
 pub(crate) struct Offer<T> {
-    /// `None` if the sender wants a permit.
+    /// `None` if the sender wants permits.
     pub(crate) value: Option<T>,
-    /// Whether the value was taken, or the permit given. Valid if the wait was selected from the queue.
+    /// How many more permits the sender waits for. Room for the others is set aside. 1 for a value.
+    pub(crate) missing: u32,
+    /// Whether the value was taken, or the permits given. Valid if the wait was selected from the queue.
     pub(crate) is_taken: bool,
     /// Whether the sender is woken for room and takes it itself: see [`Kind`](crate::wait::waiter::Kind).
     pub(crate) retries: bool,
 }
 
 impl<T> Offer<T> {
-    /// Creates an offer of a value, or of nothing for a permit.
-    pub(crate) fn new(value: Option<T>) -> Self {
-        Self { value, is_taken: false, retries: false }
+    /// Creates the offer of a value.
+    pub(crate) fn value(value: T) -> Self {
+        Self { value: Some(value), missing: 1, is_taken: false, retries: false }
+    }
+
+    /// Creates the offer of a sender that wants so many permits.
+    pub(crate) fn permits(count: u32) -> Self {
+        Self { value: None, missing: count, is_taken: false, retries: false }
     }
 }
 
@@ -39,8 +46,7 @@ pub(super) struct State<T> {
     pub(super) receivers: Queue<Target<T>>,
     /// The futures and members of sets that wait at a rendezvous. On the heap, since other channels have to be small.
     pub(super) listeners: Option<Box<Queue<Target<T>>>>,
-    /// The waiters for the closing of the channel, once there was one.
-    pub(super) closing: Option<Box<Queue<()>>>,
+    pub(super) closing: CloseQueue,
 }
 
 /// The slot for a value that is handed to a waiting receiver. Null for members of sets, to which nothing is handed.
@@ -69,7 +75,7 @@ impl<T> State<T> {
             senders: Queue::new(),
             receivers: Queue::new(),
             listeners: (capacity == Some(0)).then(|| Box::new(Queue::new())),
-            closing: None,
+            closing: CloseQueue::NEW,
         }
     }
 
@@ -78,16 +84,21 @@ impl<T> State<T> {
         self.buffer.len() + (self.permits as usize) < capacity
     }
 
-    pub(super) fn add_permit(&mut self) {
-        self.permits = self.permits.checked_add(1).expect("fewer than four thousand million permits");
+    /// Returns for how many more values there is room.
+    pub(super) fn room(&self, capacity: usize) -> usize {
+        capacity.saturating_sub(self.buffer.len() + self.permits as usize)
     }
 
-    /// Takes the first offer of a sender that still waits. Returns the value in `Some(Some(_))`, `Some(None)` for a
-    /// permit, and `None` if the sender was only woken, because it retries.
+    pub(super) fn add_permits(&mut self, count: u32) {
+        self.permits = self.permits.checked_add(count).expect("fewer than four thousand million permits");
+    }
+
+    /// Takes the offer of the first sender. Returns `None` if that sender no longer waits. Returns the value in
+    /// `Some(Some(_))`, `Some(None)` for a permit, and `None` if the sender was only woken, because it retries.
     fn take_offer(&mut self, capacity: usize) -> Option<(Wake, Option<Option<T>>)> {
         let mut copy = MaybeUninit::uninit();
         let mut is_taken = false;
-        let wake = self.senders.select_first(|offer| {
+        let wake = self.senders.select_head(|offer| {
             // A rendezvous has no room in which the sender could put its value.
             is_taken = capacity == 0 || !offer.retries;
             offer.is_taken = is_taken;
@@ -107,17 +118,34 @@ impl<T> State<T> {
         if self.senders.is_empty() || self.is_closed || !self.has_room(capacity) {
             return Wakes::default();
         }
-        if self.is_sender_called && self.senders.first().is_some_and(|offer| offer.retries) {
-            return Wakes::default();
-        }
-        let Some((sender, taken)) = self.take_offer(capacity) else { return Wakes::default() };
+        self.refill_waiting(capacity)
+    }
+
+    fn refill_waiting(&mut self, capacity: usize) -> Wakes {
+        let (sender, taken) = loop {
+            let room = self.room(capacity);
+            let Some(offer) = self.senders.first() else { return Wakes::default() };
+            if room == 0 || self.is_sender_called && offer.retries {
+                return Wakes::default();
+            }
+            // The last missing permit ends the wait.
+            let set_aside = (offer.missing - 1).min(u32::try_from(room).unwrap_or(u32::MAX));
+            offer.missing -= set_aside;
+            self.add_permits(set_aside);
+            if set_aside as usize == room {
+                return Wakes::default();
+            }
+            if let Some(taken) = self.take_offer(capacity) {
+                break taken;
+            }
+        };
         let receiver = match taken {
             Some(Some(value)) => {
                 self.buffer.push_back(value);
                 self.receivers.select_first(|_| ())
             }
             Some(None) => {
-                self.add_permit();
+                self.add_permits(1);
                 None
             }
             None => None,
@@ -134,11 +162,10 @@ impl<T> State<T> {
     }
 
     fn pop_offer(&mut self, capacity: usize) -> Result<(T, Wakes), TryRecvError> {
-        if capacity == 0
-            && !self.is_closed
-            && let Some((sender, Some(Some(value)))) = self.take_offer(capacity)
-        {
-            return Ok((value, Wakes { sender: Some(sender), receiver: None }));
+        while capacity == 0 && !self.is_closed && !self.senders.is_empty() {
+            if let Some((sender, Some(Some(value)))) = self.take_offer(capacity) {
+                return Ok((value, Wakes { sender: Some(sender), receiver: None }));
+            }
         }
         Err(if self.is_closed { TryRecvError::Closed } else { TryRecvError::Empty })
     }

@@ -8,6 +8,7 @@
 
 // `room <- sender <- permit`.
 mod blocking;
+mod closing;
 mod permit;
 mod receiver;
 mod reserving;
@@ -15,6 +16,7 @@ mod sender;
 pub(crate) mod stream;
 
 pub use self::{
+    closing::Closing,
     permit::Permit,
     receiver::{Receiver, Receiving},
     sender::{Sender, Sending},

@@ -1,6 +1,9 @@
 //! Watch channels: many receivers get the latest value, such as a setting, a state or a progress.
 
+mod closing;
 mod values;
+
+pub use self::closing::Closing;
 
 use crate::{
     channel::{

@@ -4,11 +4,13 @@ use crate::common::{LONG, fibers::with_every_cx, waits::Polled, watchdog};
 use anabranch::{
     WaitError,
     channel::{
-        Closed, RecvError, RecvTimeoutError, TryReserveError, bounded, broadcast, rendezvous, spsc, unbounded, watch,
+        Closed, RecvError, RecvTimeoutError, TryReserveError, bounded, broadcast, oneshot, rendezvous, spsc, unbounded,
+        watch,
     },
     select,
 };
 use std::{
+    mem,
     sync::{
         Arc,
         atomic::{AtomicU32, Ordering},
@@ -46,6 +48,98 @@ fn closed_waits_until_last_receiver_is_gone() {
         receiver.close();
         assert!(waiting.poll().is_some());
     });
+}
+
+#[test]
+fn only_sender_waits_until_the_receiver_is_gone() {
+    with_every_cx(|cx| {
+        let (mut sender, mut receiver) = oneshot::channel::<u32>();
+        assert_eq!(sender.closed_timeout(cx, SHORT), Err(WaitError::TimedOut));
+        assert_eq!(select!(cx, { () = sender.closing() => 1, default => 2 }), Ok(2));
+        drop(Polled::waiting(sender.closed_async()));
+        let mut waiting = Polled::waiting(sender.closed_async());
+        receiver.close();
+        assert!(waiting.is_woken() && waiting.poll().is_some());
+        drop(waiting);
+        sender.closed_blocking();
+        assert!(sender.is_closed() && sender.send(1).is_err() && receiver.is_closed());
+
+        for is_closed in [false, true] {
+            let (mut sender, receiver) = oneshot::channel::<u32>();
+            let (mut stream, mut consumer) = if is_closed { spsc::bounded::<u32>(1) } else { spsc::unbounded() };
+            assert_eq!(stream.closed_timeout(cx, SHORT), Err(WaitError::TimedOut));
+            drop(Polled::waiting(stream.closed_async()));
+            let ending = thread::spawn(move || {
+                thread::sleep(SHORT);
+                drop(receiver);
+                if is_closed { consumer.close() } else { drop(consumer) }
+            });
+            assert_eq!((sender.closed(cx), stream.closed(cx)), (Ok(()), Ok(())));
+            assert!(sender.send(1).is_err() && stream.is_closed() && stream.try_send(1).is_err());
+            assert_eq!(select!(cx, { () = stream.closing() => 1 }), Ok(1));
+            stream.closed_blocking();
+            ending.join().unwrap();
+        }
+        // Values that are still there do not keep the wait from ending.
+        let (mut stream, consumer) = spsc::unbounded();
+        stream.try_send(1).unwrap();
+        drop(consumer);
+        assert_eq!(stream.closed(cx), Ok(()));
+        let (mut stream, consumer) = spsc::unbounded::<u32>();
+        stream.close();
+        assert_eq!((stream.closed(cx), consumer.is_closed()), (Ok(()), true));
+    });
+}
+
+#[test]
+fn senders_wait_until_no_receiver_is_left() {
+    with_every_cx(|cx| {
+        let (sender, receiver) = watch::channel(1);
+        let (second, other) = (sender.clone(), receiver.clone());
+        assert_eq!(sender.closed_timeout(cx, SHORT), Err(WaitError::TimedOut));
+        let mut waiting = [Polled::waiting(sender.closed_async()), Polled::waiting(second.closed_async())];
+        drop(Polled::waiting(sender.closed_async()));
+        drop(receiver);
+        assert!(waiting.iter().all(|wait| !wait.is_woken()));
+        drop(other);
+        assert!(waiting.iter_mut().all(|wait| wait.is_woken() && wait.poll().is_some()));
+        assert!(!sender.is_closed() && select!(cx, { () = sender.closing() => true }) == Ok(true));
+        // A new receiver, and an end that comes while the channel has one.
+        let receiver = sender.subscribe();
+        let mut waiting = Polled::waiting(sender.closed_async());
+        second.close();
+        assert!(waiting.poll().is_some() && sender.closed(cx) == Ok(()));
+        sender.closed_blocking();
+        drop(receiver);
+
+        let (sender, receiver) = broadcast::channel::<u32>(2);
+        let mut waiting = Polled::waiting(sender.closed_async());
+        let ending = thread::spawn(move || {
+            thread::sleep(SHORT);
+            drop(receiver);
+        });
+        assert_eq!(sender.closed(cx), Ok(()));
+        assert!(waiting.poll().is_some() && sender.is_closed());
+        ending.join().unwrap();
+        let receiver = sender.subscribe();
+        let mut waiting = Polled::waiting(sender.closed_async());
+        sender.close();
+        assert!(waiting.poll().is_some());
+        drop(receiver);
+    });
+}
+
+/// The address of such a future stays in the channel.
+#[test]
+fn forgotten_futures_do_not_keep_a_channel_open() {
+    let (mut sender, mut receiver) = oneshot::channel::<u32>();
+    mem::forget(Polled::waiting(receiver.recv_async()));
+    mem::forget(Polled::waiting(sender.closed_async()));
+    let mut waiting = Polled::waiting(sender.closed_async());
+    receiver.close();
+    assert!(waiting.poll().is_some() && receiver.is_closed());
+    drop(waiting);
+    assert!(sender.send(1).is_err());
 }
 
 #[test]
@@ -92,8 +186,12 @@ fn ends_are_counted() {
     let (sender, receiver) = unbounded::<u32>();
     let others = (sender.clone(), sender.downgrade(), receiver.clone(), receiver.clone());
     assert_eq!((sender.sender_count(), sender.receiver_count()), (2, 3));
+    let weak = others.1.clone();
+    assert_eq!((weak.sender_count(), weak.weak_sender_count(), receiver.weak_sender_count()), (2, 2, 2));
     drop(others);
     assert_eq!((receiver.sender_count(), receiver.receiver_count()), (1, 1));
+    drop(sender);
+    assert_eq!((weak.sender_count(), receiver.weak_sender_count()), (0, 1));
     let (sender, receiver) = watch::channel(1);
     let other = (sender.clone(), sender.subscribe());
     assert_eq!((sender.sender_count(), sender.receiver_count()), (2, 2));

@@ -6,8 +6,9 @@ use crate::common::{
     fibers::{in_all_pools, on_fiber},
     watchdog,
 };
-use anabranch::Pool;
+use anabranch::{Pool, net::TcpStream};
 use std::{
+    io::Write,
     sync::{Arc, mpsc},
     thread,
     time::Duration,
@@ -178,4 +179,35 @@ fn thread_that_must_not_leave_its_stack_waits_for_socket() {
         });
         pool.run(|cx| fiber.join(cx)).unwrap();
     });
+}
+
+/// The pool has no other thread that could poll for the blocked one, and no call into it that could become one.
+#[test]
+fn only_thread_of_a_pool_waits_for_socket_while_it_is_blocked() {
+    watchdog(LONG, || {
+        let pool = Pool::builder().threads(1).max_spare_threads(0).build().unwrap();
+        let (client, server) = pair_of_system();
+        let server = TcpStream::try_from(server).unwrap();
+        let (begin, begun) = mpsc::channel();
+        let (end, ended) = mpsc::channel();
+        let _fiber = pool.spawn(move |_| {
+            anabranch::run(|cx| {
+                begin.send(()).unwrap();
+                server.read_exact(cx, &mut [0; 4]).unwrap();
+            });
+            end.send(()).unwrap();
+        });
+        begun.recv().unwrap();
+        // Longer than any wait that is short.
+        thread::sleep(Duration::from_millis(50));
+        (&client).write_all(b"ping").unwrap();
+        ended.recv().unwrap();
+    });
+}
+
+/// Two connected streams of the standard library.
+fn pair_of_system() -> (std::net::TcpStream, std::net::TcpStream) {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let client = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+    (client, listener.accept().unwrap().0)
 }

@@ -9,6 +9,8 @@ mod monitor;
 mod mutex;
 mod notify;
 mod once;
+mod owned;
 mod rwlock;
 mod select;
 mod semaphore;
+mod semaphore_close;

@@ -24,7 +24,7 @@ fn each_operation_of_sync_can_be_selected() {
                     mut guard = mutex.locking() => { *guard += 1; "mutex" }
                     mut guard = lock.writing() => { *guard += 1; "write" }
                     guard = lock.reading() => { drop(guard); "read" }
-                    permit = seats.acquiring(2) => { permit.forget(); "permit" }
+                    permit = seats.acquiring(2) => { permit.unwrap().forget(); "permit" }
                     () = event.waiting() => "event",
                     default => "nothing",
                 })
@@ -182,7 +182,7 @@ fn operations_on_one_semaphore_keep_their_order() {
         seats.add_permits(3);
         assert!(!waiting.is_woken() && seats.available() == 4);
         seats.add_permits(1);
-        assert!(waiting.poll().is_some_and(|(index, permit)| index == 0 && permit.count() == 5));
+        assert!(waiting.poll().is_some_and(|(index, permit)| index == 0 && permit.unwrap().count() == 5));
         drop(waiting);
         assert_eq!((select.try_now().map(|(index, _)| index), seats.available()), (Some(0), 5));
 
@@ -190,7 +190,7 @@ fn operations_on_one_semaphore_keep_their_order() {
         let seats = Semaphore::new(1);
         let choose = async {
             select!(biased async, {
-                permit = seats.acquiring(2) => permit.forget(),
+                permit = seats.acquiring(2) => permit.unwrap().forget(),
                 permit = seats.acquiring(5) => drop(permit),
             })
         };
@@ -212,8 +212,8 @@ fn operations_on_one_semaphore_keep_their_order_on_fibers() {
             let (counts, theirs) = (if less_first { [2, 5] } else { [5, 2] }, Arc::clone(&seats));
             let fiber = pool.spawn(move |cx| {
                 select!(biased cx, {
-                    permit = theirs.acquiring(counts[0]) => permit.count(),
-                    permit = theirs.acquiring(counts[1]) => permit.count(),
+                    permit = theirs.acquiring(counts[0]) => permit.unwrap().count(),
+                    permit = theirs.acquiring(counts[1]) => permit.unwrap().count(),
                 })
             });
             until_waiting(pool, 1, "select!");
@@ -279,7 +279,7 @@ fn locks_and_permits_can_be_selected_repeatedly() {
             seats.add_permits(2);
             drop((locking.poll().unwrap(), reading.poll().unwrap()));
             drop(writing.poll().unwrap());
-            acquiring.poll().unwrap().1.forget();
+            acquiring.poll().unwrap().1.unwrap().forget();
         }
     });
 }

@@ -6,8 +6,8 @@ use crate::common::{
     watchdog,
 };
 use anabranch::{
-    Cancelled, Pool, WaitError,
-    sync::{Permit, Semaphore},
+    Pool,
+    sync::{AcquireError, AcquireTimeoutError, Permit, Semaphore, SemaphoreClosed, TryAcquireError},
     time::ManualClock,
 };
 use proptest::prelude::*;
@@ -27,10 +27,10 @@ static STATIC: Semaphore = Semaphore::new(2);
 fn semaphore_counts_permits() {
     assert_eq!(STATIC.available(), 2);
     let semaphore = Semaphore::from(5);
-    assert_eq!(format!("{semaphore:?}"), "Semaphore { available: 5 }");
+    assert_eq!(format!("{semaphore:?}"), "Semaphore { available: 5, is_closed: false }");
     let mut permit = semaphore.try_acquire_many(4).unwrap();
     assert_eq!((permit.count(), semaphore.available()), (4, 1));
-    assert!(semaphore.try_acquire_many(2).is_none());
+    assert_eq!(semaphore.try_acquire_many(2).err(), Some(TryAcquireError::NoPermits));
     assert_eq!(semaphore.available(), 1, "an attempt in vain takes nothing");
     assert!(permit.split(5).is_none());
     permit.split(3).unwrap().forget();
@@ -46,7 +46,7 @@ fn acquiring_zero_permits_always_succeeds() {
     let semaphore = Semaphore::new(0);
     assert_eq!(semaphore.try_acquire_many(0).unwrap().count(), 0);
     let _waiting = Polled::waiting(semaphore.acquire_async());
-    assert_eq!(Polled::new(semaphore.acquire_many_async(0)).poll().unwrap().count(), 0);
+    assert_eq!(Polled::new(semaphore.acquire_many_async(0)).poll().unwrap().unwrap().count(), 0);
 }
 
 #[test]
@@ -55,7 +55,7 @@ fn overflow_of_permits_panics() {
     assert!(panic_text(|| semaphore.add_permits(1)).contains("more permits"));
     assert_eq!(semaphore.available(), Semaphore::MAX_PERMITS);
     assert!(panic_text(|| _ = Semaphore::new(Semaphore::MAX_PERMITS + 1)).contains("more permits"));
-    assert!(semaphore.try_acquire_many(usize::MAX).is_none());
+    assert!(semaphore.try_acquire_many(usize::MAX).is_err());
     assert_eq!(semaphore.try_acquire_many(Semaphore::MAX_PERMITS).unwrap().count(), Semaphore::MAX_PERMITS);
 }
 
@@ -82,7 +82,7 @@ fn semaphore_limits_concurrency() {
                         for round in 0..100 {
                             match round % 2 {
                                 0 => enter(semaphore.acquire_many(cx, count).unwrap()),
-                                _ => enter(cx.block_on(semaphore.acquire_many_async(count)).unwrap()),
+                                _ => enter(cx.block_on(semaphore.acquire_many_async(count)).unwrap().unwrap()),
                             }
                         }
                     });
@@ -99,7 +99,7 @@ fn large_request_is_not_overtaken() {
     let semaphore = Semaphore::new(2);
     let one = semaphore.try_acquire().unwrap();
     let mut wants_two = Polled::waiting(semaphore.acquire_many_async(2));
-    assert!(semaphore.try_acquire().is_none(), "one is free, but somebody waits for two");
+    assert!(semaphore.try_acquire().is_err(), "one is free, but somebody waits for two");
     let mut wants_one = Polled::waiting(semaphore.acquire_async());
     drop(one);
     assert!(wants_two.is_woken() && !wants_one.is_woken());
@@ -133,10 +133,10 @@ fn one_release_serves_many_waiters() {
     let mut waiting: Vec<_> = (0..100).map(|_| Polled::waiting(semaphore.acquire_async())).collect();
     semaphore.add_permits(70);
     assert!(waiting.iter().enumerate().all(|(index, waiter)| waiter.is_woken() == (index < 70)));
-    waiting.iter_mut().take(70).for_each(|waiter| waiter.poll().unwrap().forget());
+    waiting.iter_mut().take(70).for_each(|waiter| waiter.poll().unwrap().unwrap().forget());
     assert_eq!(semaphore.available(), 0);
     semaphore.add_permits(31);
-    waiting.iter_mut().skip(70).for_each(|waiter| waiter.poll().unwrap().forget());
+    waiting.iter_mut().skip(70).for_each(|waiter| waiter.poll().unwrap().unwrap().forget());
     assert_eq!(semaphore.available(), 1);
 }
 
@@ -154,7 +154,7 @@ fn cancelled_waiter_takes_no_permit() {
         semaphore.add_permits(1);
         assert!(!second.is_finished());
         first.cancel();
-        assert_eq!(pool.run(|cx| first.join(cx)).unwrap(), Err(Cancelled));
+        assert_eq!(pool.run(|cx| first.join(cx)).unwrap(), Err(AcquireError::Cancelled));
         assert_eq!(pool.run(|cx| second.join(cx)).unwrap(), Ok(()));
         assert_eq!(semaphore.available(), 0);
     });
@@ -187,7 +187,7 @@ fn waits_end_at_deadlines() {
         let pool = Pool::builder().threads(1).clock(clock.clock()).build().unwrap();
         let semaphore = Arc::new(Semaphore::new(1));
         let minute = Duration::from_secs(60);
-        let wait = |wait: fn(&Semaphore, &anabranch::Cx<'_>) -> Result<(), WaitError>| {
+        let wait = |wait: fn(&Semaphore, &anabranch::Cx<'_>) -> Result<(), AcquireTimeoutError>| {
             let semaphore = Arc::clone(&semaphore);
             pool.spawn(move |cx| wait(&semaphore, cx))
         };
@@ -201,7 +201,7 @@ fn waits_end_at_deadlines() {
         until_waiting(&pool, 4, "Semaphore::acquire");
         clock.advance(minute);
         // The first one gives up, and the others need no longer wait for it.
-        assert_eq!(pool.run(|cx| many.join(cx)).unwrap(), Err(WaitError::TimedOut));
+        assert_eq!(pool.run(|cx| many.join(cx)).unwrap(), Err(AcquireTimeoutError::TimedOut));
         for other in others {
             assert_eq!(pool.run(|cx| other.join(cx)).unwrap(), Ok(()));
         }
@@ -266,10 +266,12 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     proptest::collection::vec(step, 0..60)
 }
 
+type AcquireFuture<'a> = Pin<Box<dyn Future<Output = Result<Permit<'a>, SemaphoreClosed>> + 'a>>;
+
 /// A wait for permits, and how often it had been woken when it was last polled.
 struct Acquiring<'a> {
     count: usize,
-    future: Polled<Pin<Box<dyn Future<Output = Permit<'a>> + 'a>>>,
+    future: Polled<AcquireFuture<'a>>,
     seen: usize,
 }
 
@@ -280,7 +282,7 @@ impl<'a> Acquiring<'a> {
 
     fn poll(&mut self) -> Option<Permit<'a>> {
         self.seen = self.future.wakes();
-        self.future.poll()
+        self.future.poll().map(Result::unwrap)
     }
 }
 
@@ -315,13 +317,13 @@ proptest! {
             let may_acquire = |count| count == 0 || free >= count && !is_closed;
             match step {
                 Step::Try(count) => {
-                    let permit = semaphore.try_acquire_many(count);
+                    let permit = semaphore.try_acquire_many(count).ok();
                     prop_assert!(permit.is_none() || may_acquire(count));
                     prop_assert!(permit.is_some() || !waiting.is_empty() || free < count);
                     held.extend(permit);
                 }
                 Step::Wait(count) => {
-                    let future: Pin<Box<dyn Future<Output = Permit<'_>>>> = Box::pin(semaphore.acquire_many_async(count));
+                    let future: AcquireFuture<'_> = Box::pin(semaphore.acquire_many_async(count));
                     let mut wait = Acquiring { count, future: Polled::new(future), seen: 0 };
                     let permit = wait.poll();
                     prop_assert!(permit.is_none() || may_acquire(count));

@@ -8,6 +8,7 @@ mod blocking;
 mod channels;
 mod join_sets;
 mod locks;
+mod plain_threads;
 mod scopes;
 mod spawned;
 mod streams;

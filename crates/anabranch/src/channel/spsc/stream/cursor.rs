@@ -2,7 +2,10 @@
 
 use crate::{
     bias::pair::{BiasedPair, Side},
-    channel::spsc::stream::slab::{Slab, Slot},
+    channel::{
+        closing::CloseWord,
+        spsc::stream::slab::{Slab, Slot},
+    },
     sys::sync::{AtomicBool, AtomicU8, Ordering},
     wait::state_word::{Content, is_address, try_select, try_select_local},
 };
@@ -13,6 +16,8 @@ pub(crate) struct Shared {
     /// The bias: while one thread uses both ends, it loads and stores words instead of exchanging them.
     pub(crate) sides: BiasedPair,
     pub(crate) is_closed: AtomicBool,
+    /// The sender waits here until the stream is closed.
+    pub(crate) closing: CloseWord,
     /// The number of ends that have not been dropped.
     pub(crate) ends: AtomicU8,
     pub(crate) is_bounded: bool,
@@ -142,11 +147,12 @@ impl<T> Cursor<T> {
         }
     }
 
-    /// Marks the stream as closed, after it has ended the bias.
+    /// Marks the stream as closed, after it has ended the bias. Ends the wait of a sender for this.
     pub(crate) fn close(&self, side: &Side) {
         self.shared().sides.end(side);
         // A swap and not a store, because loom may let a store take effect later.
         self.shared().is_closed.swap(true, Ordering::SeqCst);
+        self.shared().closing.close().end();
     }
 
     /// Gives up the end's share of the stream. The last end to do so frees the slabs and the shared data.

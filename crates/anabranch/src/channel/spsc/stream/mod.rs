@@ -42,9 +42,12 @@ pub(crate) mod wait;
 
 use crate::{
     bias::pair::{BiasedPair, Side},
-    channel::spsc::stream::{
-        cursor::{Cursor, Shared},
-        slab::Slab,
+    channel::{
+        closing::CloseWord,
+        spsc::stream::{
+            cursor::{Cursor, Shared},
+            slab::Slab,
+        },
     },
     sys::sync::{AtomicBool, AtomicU8},
 };
@@ -59,6 +62,7 @@ pub(crate) fn stream<T>(capacity: Option<usize>) -> (Producer<T>, Consumer<T>) {
     let shared = Shared {
         sides: BiasedPair::new(),
         is_closed: AtomicBool::new(false),
+        closing: CloseWord::new(),
         ends: AtomicU8::new(2),
         is_bounded: capacity.is_some(),
         is_growing: AtomicBool::new(cfg!(any(loom, shuttle))),

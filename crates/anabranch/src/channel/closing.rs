@@ -1,0 +1,207 @@
+//! Waiting until a channel is closed: what the senders of all kinds have in common.
+//!
+//! A channel with many senders has a [`CloseQueue`] under its lock. A channel with one sender has a [`CloseWord`], at
+//! which only that sender waits.
+//!
+//! | word           | meaning                                   | left by                                        |
+//! |----------------|-------------------------------------------|------------------------------------------------|
+//! | OPEN           | the channel is open                       | `register` -> OPEN + address; `close` -> CLOSED |
+//! | OPEN + address | the same, and the sender waits            | `unregister` -> OPEN; `close` -> CLOSED         |
+//! | CLOSED         | the channel is closed, or about to be     | never                                          |
+//!
+//! The end that closes swaps the word first. Then it closes the channel, and then it ends the wait whose address it
+//! found. So it may lose the word with the channel in between: the address that it holds is that of a node, and the
+//! sender keeps the node until its wait is ended or the node is released (see [`state_word`](crate::wait::state_word)).
+
+use crate::{
+    cx::attempt::Attempt,
+    sys::spin::Brief,
+    wait::{
+        queue::{Entry, Queue},
+        state_word::{Content, WaitNode, Word, is_address, number, number_of, try_select},
+        waitable::Waitable,
+        waiter::{Waiter, Wake},
+    },
+};
+
+const OPEN: Content = number(0);
+const CLOSED: Content = number(1);
+
+/// See the [module](self).
+pub(crate) struct CloseWord(Word);
+
+/// The sender's wait, to be ended once the channel is closed.
+#[must_use = "the sender waits until this is ended"]
+pub(crate) struct EndedWait(Content);
+
+impl CloseWord {
+    pub(crate) fn new() -> Self {
+        Self(Word::new(OPEN))
+    }
+
+    /// Marks the channel as closed. The caller closes it, and then [ends](EndedWait::end) the wait.
+    pub(crate) fn close(&self) -> EndedWait {
+        EndedWait(self.0.swap(CLOSED))
+    }
+}
+
+impl EndedWait {
+    pub(crate) fn end(self) {
+        if is_address(self.0) {
+            // SAFETY: the swap in `close` took the address out of the word, and this is called once.
+            if let Some(wake) = unsafe { try_select(self.0) } {
+                wake.wake();
+            }
+        }
+    }
+}
+
+/// The wait of the one sender.
+pub(crate) struct CloseWait<'a> {
+    word: &'a Word,
+    node: WaitNode,
+}
+
+impl<'a> CloseWait<'a> {
+    pub(crate) fn new(word: &'a CloseWord) -> Self {
+        Self { word: &word.0, node: WaitNode::new() }
+    }
+}
+
+impl Attempt for CloseWait<'_> {
+    type Output = ();
+
+    fn attempt(&self) -> Option<()> {
+        (number_of(self.word.load()) == CLOSED).then_some(())
+    }
+}
+
+// SAFETY: an address leaves the word by `unregister`, or by the swap in `close`, whose caller then selects the wait
+// before `unregister` ends.
+unsafe impl Waitable for CloseWait<'_> {
+    unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
+        // SAFETY: the caller keeps the waiter armed and alive, and this object in place, until `unregister`. The
+        // operation borrows the only sender exclusively, so there is no other waiter.
+        unsafe { self.word.register(OPEN, &self.node, waiter, ticket) }
+    }
+
+    unsafe fn unregister(&self, is_selected: bool) {
+        // SAFETY: the caller has registered here, and its wait has ended.
+        unsafe { self.word.unregister(OPEN, &self.node, is_selected) }
+    }
+}
+
+/// The waiters for the closing of a channel with many senders, under its lock. Allocated for the first of them, and
+/// kept.
+pub(crate) struct CloseQueue(Option<Box<Queue<()>>>);
+
+impl CloseQueue {
+    pub(crate) const NEW: Self = Self(None);
+
+    /// Ends the first wait that continues.
+    pub(crate) fn select_first(&mut self) -> Option<Wake> {
+        self.0.as_mut()?.select_first(|_| ())
+    }
+
+    /// Removes an entry that may have been selected.
+    ///
+    /// # Safety
+    /// The entry was registered here.
+    pub(crate) unsafe fn remove(&mut self, entry: &Entry<()>) {
+        if let Some(queue) = &mut self.0 {
+            // SAFETY: the caller promises that the entry is in this queue, or was taken off it.
+            unsafe { queue.remove(entry) };
+        }
+    }
+
+    /// Registers a waiter, unless the channel is closed.
+    ///
+    /// # Safety
+    /// The contract of [`Waitable::register`] holds, with an entry of the waitable.
+    pub(crate) unsafe fn register<S>(
+        state: &Brief<S>,
+        queue_of: fn(&mut S) -> &mut Self,
+        is_closed: impl FnOnce(&S) -> bool,
+        entry: &Entry<()>,
+        waiter: *const Waiter,
+        ticket: u32,
+    ) -> bool {
+        // Allocated before anything is locked. The channel keeps the first queue.
+        let has_queue = queue_of(&mut state.lock()).0.is_some();
+        let new = (!has_queue).then(|| Box::new(Queue::new()));
+        let mut state = state.lock();
+        if is_closed(&state) {
+            return false;
+        }
+        let place = &mut queue_of(&mut state).0;
+        let unneeded = if place.is_none() { std::mem::replace(place, new) } else { new };
+        let queue = place.as_mut().expect("the channel has one, or got one here");
+        // SAFETY: the caller keeps the waiter armed and alive, and the entry in place, until it is taken off or
+        // removed.
+        unsafe { queue.push_back(entry, waiter, ticket) };
+        drop(state);
+        drop(unneeded);
+        true
+    }
+}
+
+/// The forms of `closed`, by the operation that `closing` returns.
+macro_rules! closed {
+    ($(#[$docs:meta])* $place:literal, $blocking:literal, fn($($sender:tt)*) => $closing:expr;) => {
+        $(#[$docs])*
+        #[track_caller]
+        pub fn closed($($sender)*, cx: &$crate::cx::Cx<'_>) -> Result<(), $crate::wait::Cancelled> {
+            cx.checkpoint()?;
+            let reason = $crate::wait::suspend::WaitReason::new(&$place);
+            $crate::cx::attempt::wait_without_deadline(cx, &$closing, reason)
+        }
+
+        $crate::cx::limit::timed! {
+            /// # Errors
+            /// Returns `Cancelled` if the wait is cancelled,
+            closed_deadline, closed_timeout: like closed, at $place
+            fn($($sender)*, cx: &$crate::cx::Cx<'_>) -> Result<(), $crate::wait::WaitError>;
+            |limit, reason| $crate::cx::attempt::wait_within(cx, &$closing, limit, reason);
+        }
+
+        /// Like [`closed`](Self::closed), for async code. The future may be dropped at any time.
+        pub async fn closed_async($($sender)*) {
+            $crate::cx::attempt::wait_async_for($closing).await;
+        }
+
+        /// Like [`closed`](Self::closed), for threads without a [`Cx`](crate::Cx): blocks the thread. See
+        /// [plain threads](crate::channel#plain-threads).
+        #[track_caller]
+        pub fn closed_blocking($($sender)*) {
+            let reason = $crate::wait::suspend::WaitReason::new(&$blocking);
+            $crate::cx::plain_thread::block_for(&$closing, None, reason)
+                .unwrap_or_else(|$crate::wait::TimedOut| unreachable!("there is no limit"));
+        }
+    };
+}
+pub(super) use closed;
+
+/// Implements an operation by its field `wait`.
+macro_rules! by_its_wait {
+    ($name:literal: $closing:ident $([$($generics:tt)*])?) => {
+        // SAFETY: `wait` upholds the contract of `Waitable`, and every call is forwarded to it.
+        unsafe impl $(<$($generics)*>)? $crate::wait::waitable::Waitable for $closing<'_ $(, $($generics)*)?> {
+            unsafe fn register(&self, waiter: *const $crate::wait::waiter::Waiter, ticket: u32) -> bool {
+                // SAFETY: the caller keeps the waiter armed and alive, and this object in place, until `unregister`.
+                unsafe { self.wait.register(waiter, ticket) }
+            }
+
+            unsafe fn unregister(&self, is_selected: bool) {
+                // SAFETY: the caller has registered here, and its wait has ended.
+                unsafe { self.wait.unregister(is_selected) }
+            }
+        }
+
+        impl $(<$($generics)*>)? ::std::fmt::Debug for $closing<'_ $(, $($generics)*)?> {
+            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+                f.debug_struct($name).finish_non_exhaustive()
+            }
+        }
+    };
+}
+pub(super) use by_its_wait;

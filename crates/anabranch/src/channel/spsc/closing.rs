@@ -1,0 +1,49 @@
+//! Waiting until the stream is closed.
+
+use super::sender::Sender;
+use crate::{
+    channel::closing::{CloseWait, by_its_wait, closed},
+    cx::attempt::Attempt,
+};
+
+/// Waiting until a stream is closed, as an operation. Made by [`Sender::closing`].
+pub struct Closing<'a> {
+    wait: CloseWait<'a>,
+}
+
+impl<T> Sender<T> {
+    closed! {
+        /// Waits until the receiver is gone or has closed the stream. So a sender can stop work whose result no
+        /// receiver will get.
+        ///
+        /// # Errors
+        /// Returns an error if the wait is cancelled.
+        ///
+        /// ```
+        /// use anabranch::channel::spsc;
+        ///
+        /// let (mut sender, receiver) = spsc::unbounded::<u32>();
+        /// anabranch::run(|cx| {
+        ///     let (no_receiver, ()) = cx.join(|cx| sender.closed(cx), |_| drop(receiver));
+        ///     assert!(no_receiver.is_ok() && sender.is_closed());
+        /// });
+        /// ```
+        "spsc::Sender::closed", "spsc::Sender::closed_blocking", fn(&mut self) => self.closing();
+    }
+
+    /// Returns the wait until the stream is closed as an operation, for [`Select`](crate::channel::Select) and
+    /// [`select!`](crate::select).
+    pub fn closing(&mut self) -> Closing<'_> {
+        Closing { wait: CloseWait::new(&self.producer.at.shared().closing) }
+    }
+}
+
+impl Attempt for Closing<'_> {
+    type Output = ();
+
+    fn attempt(&self) -> Option<()> {
+        self.wait.attempt()
+    }
+}
+
+by_its_wait!("spsc::Closing": Closing);

@@ -1,0 +1,52 @@
+//! Waiting until no receiver is left.
+
+use super::Sender;
+use crate::{
+    channel::{
+        closing::{by_its_wait, closed},
+        versioned::CloseWait,
+    },
+    cx::attempt::Attempt,
+    sys::sync::Arc,
+};
+
+/// Waiting until no receiver is left, as an operation. Made by [`Sender::closing`].
+pub struct Closing<'a, T> {
+    wait: CloseWait<'a, Arc<T>>,
+}
+
+impl<T> Sender<T> {
+    closed! {
+        /// Waits until no receiver is left, or the channel is closed by [`close`](Self::close). So a sender can stop
+        /// work whose result no receiver will see. [`subscribe`](Self::subscribe) may make a new receiver afterwards,
+        /// so [`is_closed`](Self::is_closed) tells only of `close`.
+        ///
+        /// # Errors
+        /// Returns an error if the wait is cancelled.
+        ///
+        /// ```
+        /// let (sender, receiver) = anabranch::channel::watch::channel(1);
+        /// anabranch::run(|cx| {
+        ///     let (no_receiver, ()) = cx.join(|cx| sender.closed(cx), |_| drop(receiver));
+        ///     assert!(no_receiver.is_ok() && !sender.is_closed());
+        /// });
+        /// ```
+        "watch::Sender::closed", "watch::Sender::closed_blocking", fn(&self) => self.closing();
+    }
+
+    /// Returns the wait until no receiver is left as an operation, for [`Select`](crate::channel::Select) and
+    /// [`select!`](crate::select).
+    pub fn closing(&self) -> Closing<'_, T> {
+        Closing { wait: CloseWait::of(&self.versioned) }
+    }
+}
+
+impl<T> Attempt for Closing<'_, T> {
+    type Output = ();
+
+    fn attempt(&self) -> Option<()> {
+        self.wait.attempt()
+    }
+}
+
+by_its_wait!("watch::Closing": Closing [T]);
