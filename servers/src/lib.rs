@@ -2,11 +2,12 @@
 //! lines and demonstrations.
 
 pub mod connection;
-//pub mod crawler;
+pub mod crawler;
 pub mod http;
 pub mod program;
-//pub mod proxy;
+pub mod proxy;
 pub mod serve;
+pub mod site;
 pub mod tls;
 pub mod websocket;
 

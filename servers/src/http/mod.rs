@@ -2,10 +2,12 @@
 //! versions on tokio use it too.
 
 mod body;
+mod buffer;
 mod head;
 
 pub use self::{
     body::{CopyError, Decoder, Framing, copy_body, encode},
+    buffer::{Buffer, Buffered},
     head::{Headers, Request, Response},
 };
 use std::{
