@@ -7,7 +7,7 @@ use crate::{
     Failure,
     http::{CopyError, Response, copy_body, read_head},
 };
-use anabranch::{Cancelled, Cx, Interval, TimedOut, net::TcpStream, sync::Mutex};
+use anabranch::{Cancelled, Cx, Interval, net::TcpStream, sync::Mutex};
 use std::{
     cell::RefCell,
     collections::{BTreeMap, HashSet, VecDeque},
@@ -127,18 +127,8 @@ fn visit(
     Ok(page)
 }
 
-/// Why there is no page.
-#[derive(Debug)]
-struct NoPage(#[allow(dead_code, reason = "for display")] Failure);
-
-impl<E: Into<Failure>> From<E> for NoPage {
-    fn from(error: E) -> Self {
-        Self(error.into())
-    }
-}
-
 /// Requests a page once.
-fn fetch(cx: &Cx<'_>, server: SocketAddr, path: &str) -> Result<(u16, Vec<u8>), NoPage> {
+fn fetch(cx: &Cx<'_>, server: SocketAddr, path: &str) -> Result<(u16, Vec<u8>), Failure> {
     let stream = TcpStream::connect(cx, server)?;
     write!(stream.with(cx), "GET {path} HTTP/1.1\r\nHost: {server}\r\nConnection: close\r\n\r\n")?;
     let mut reader = BufReader::new(stream.with(cx));

@@ -98,7 +98,8 @@ fn demonstrate(deadline: Duration) -> Result<(), Failure> {
 fn client(cx: &Cx<'_>, address: SocketAddr) -> Result<(), Failure> {
     let stream = TcpStream::connect(cx, address)?;
     let (mut reader, mut writer) = (BufReader::new(stream.with(cx)), stream.with(cx));
-    for (request, body) in [("GET /a", ""), ("POST /b", "some bytes"), ("GET /c", ""), ("GET /d", ""), ("GET /late", "")]
+    for (request, body) in
+        [("GET /a", ""), ("POST /b", "some bytes"), ("GET /c", ""), ("GET /d", ""), ("GET /late", "")]
     {
         write!(writer, "{request} HTTP/1.1\r\nHost: {address}\r\nContent-Length: {}\r\n\r\n{body}", body.len())?;
         let head = read_head(&mut reader)?.ok_or("the proxy has left")?;
