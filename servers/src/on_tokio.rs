@@ -10,7 +10,7 @@ use tokio::{
     io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt},
     net::{TcpListener, TcpStream},
     select,
-    signal::unix::{SignalKind, signal},
+    signal::unix::{Signal, SignalKind, signal},
     sync::watch,
     task::{JoinError, JoinSet},
     time,
@@ -32,20 +32,25 @@ where
     let ends = runtime.block_on(async {
         let cannot = |error| format!("cannot listen on {address}: {error}");
         let listener = TcpListener::bind(address).await.map_err(cannot)?;
+        let signals = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
         println!("listening on {}", listener.local_addr()?);
-        serve(listener, Limits::default(), handler).await
+        serve(listener, signals, Limits::default(), handler).await
     })?;
     println!("{ends}");
     Ok(())
 }
 
-async fn serve<F, H>(listener: TcpListener, limits: Limits, handler: F) -> Result<Ends, Failure>
+async fn serve<F, H>(
+    listener: TcpListener,
+    (mut interrupt, mut terminate): (Signal, Signal),
+    limits: Limits,
+    handler: F,
+) -> Result<Ends, Failure>
 where
     F: Fn(TcpStream, SocketAddr, Stop) -> H,
     H: Future<Output = Result<(), Failure>> + Send + 'static,
 {
     let (stop, stopped) = watch::channel(false);
-    let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
     let (mut connections, mut ends) = (JoinSet::new(), Ends::default());
     loop {
         let has_room = connections.len() < limits.connections;

@@ -102,6 +102,7 @@ pub fn connection(cx: &Cx<'_>, stream: &TcpStream, rules: Rules, stop: &Event) -
 fn socket(stream: Prefixed<'_>, rules: Rules) -> Result<(), Failure> {
     let most = Some(rules.max_message);
     let config = WebSocketConfig::default().max_message_size(most).max_frame_size(most).read_buffer_size(8 << 10);
+    #[allow(clippy::result_large_err, reason = "the type is one of tungstenite")]
     let check = |request: &Handshake, response: Response| {
         if (rules.accepts)(request) {
             return Ok(response);
@@ -120,7 +121,8 @@ fn socket(stream: Prefixed<'_>, rules: Rules) -> Result<(), Failure> {
     socket.get_mut().connection.set_idle(false);
     socket.get_mut().connection.set_time(HANDSHAKE);
     socket.close(Some(CloseFrame { code, reason: reason.into() }))?;
-    while socket.read().is_ok() {}
+    // After an error tungstenite must not read again.
+    while result.is_ok() && socket.read().is_ok() {}
     socket.get_mut().connection.linger();
     result.map_err(Failure::from)
 }
