@@ -42,8 +42,9 @@ impl Cx<'_> {
     ///
     /// The items are taken from the iterator on the calling fiber, in [`Arrivals::next`]. A result that was not taken
     /// counts towards the limit. So a slow `body` slows the map down, and the iterator may be endless. An iterator that
-    /// has returned `None` is asked again in the next call, so `body` can add items. When `body` returns, the fibers that have not ended are cancelled and waited for. For results in the order of the items, and
-    /// an end at the first error, there is [`map_concurrent`](Self::map_concurrent).
+    /// has returned `None` is asked again in the next call, so `body` can add items. When `body` returns, the fibers
+    /// that have not ended are cancelled and waited for. For results in the order of the items, and an end at the first
+    /// error, there is [`map_concurrent`](Self::map_concurrent).
     ///
     /// # Panics
     /// Panics when `limit` is zero, or when `body` panics. A panic of `function` reaches `body` in [`Arrivals::next`].

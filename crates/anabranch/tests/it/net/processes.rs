@@ -61,8 +61,8 @@ fn accept_without_descriptors_fails_and_succeeds_later() {
     });
 }
 
-/// A client with ten thousand connections, or as many as the limit on descriptors allows, is killed. All fibers end, and
-/// no socket is left.
+/// A client with ten thousand connections, or as many as the limit on descriptors allows, is killed. All fibers end,
+/// and no socket is left.
 #[cfg(target_os = "linux")]
 #[test]
 fn connections_of_killed_client_end_at_once() {
