@@ -16,13 +16,17 @@ pub struct Server {
 
 impl Server {
     pub fn start(program: &str, arguments: &[&str]) -> Self {
-        let mut child = Command::new(program)
-            .args(["--listen", "127.0.0.1:0"])
-            .args(arguments)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
+        Self::spawn(Command::new(program).args(arguments))
+    }
+
+    /// Starts it with a limit on its open files.
+    fn start_with_open_files(program: &str, files: usize) -> Self {
+        Self::spawn(Command::new("sh").args(["-c", &format!("ulimit -n {files}; exec {program} \"$@\""), "sh"]))
+    }
+
+    fn spawn(command: &mut Command) -> Self {
+        let mut child =
+            command.args(["--listen", "127.0.0.1:0"]).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let mut said = BufReader::new(child.stdout.take().unwrap());
         let mut line = String::new();
         said.read_line(&mut line).unwrap();
@@ -181,6 +185,22 @@ fn servers_end_by_signals_with_open_connections() {
             for client in &mut clients {
                 assert!(client.read(&mut [0]).unwrap_or(0) == 0);
             }
+        }
+    });
+}
+
+#[test]
+fn server_without_descriptors_goes_on_when_there_are_some() {
+    watchdog(|| {
+        for program in [WEBSOCKET, TLS_TOKIO] {
+            let server = Server::start_with_open_files(program, 40);
+            // The system accepts all of them, and the server a part.
+            let clients: Vec<_> = (0..60).map(|_| TcpStream::connect(server.address).unwrap()).collect();
+            let mut last = TcpStream::connect(server.address).unwrap();
+            // Each gets an answer: a page, or an alert of TLS.
+            last.write_all(b"nonsense\r\n\r\n").unwrap();
+            drop(clients);
+            assert_eq!(last.read(&mut [0]).unwrap(), 1, "{program}");
         }
     });
 }
