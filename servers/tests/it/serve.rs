@@ -11,14 +11,7 @@ use anabranch_servers::{
     serve::{Ends, Limits, serve},
     site::{self, Answer},
 };
-use std::{
-    io::ErrorKind,
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
-    time::Duration,
-};
+use std::{io::ErrorKind, sync::Arc, time::Duration};
 
 fn echo(cx: &Cx<'_>, stream: &TcpStream, _: &Event) -> Result<(), Failure> {
     let mut byte = [0];
@@ -69,40 +62,56 @@ fn connection_beyond_the_limit_waits_for_room() {
 }
 
 #[test]
-fn end_waits_for_answer_and_closes_listener_and_cancels_the_rest() {
+fn end_closes_listener_and_idle_connections_and_waits_for_answers() {
     in_pools(|pool| {
-        let limits = Limits { grace: Duration::from_millis(30), ..Limits::default() };
-        let begun = AtomicUsize::new(0);
+        let limits = Limits { grace: Duration::from_secs(3600), ..Limits::default() };
+        let (begun, finish) = (Event::new(), Event::new());
         let handler = |cx: &Cx<'_>, stream: &TcpStream, stop: &Event| {
-            site::connection(cx, stream, stop, |cx, request, _| {
-                begun.fetch_add(1, Ordering::Relaxed);
-                stop.wait(cx)?;
-                if request.target == "/endless" {
-                    cx.sleep(Duration::from_secs(3600))?;
-                }
+            site::connection(cx, stream, stop, |cx, _, _| {
+                begun.set();
+                finish.wait(cx)?;
                 Ok(Answer::new(200, "late"))
             })
         };
         let (ends, ()) = served(pool, limits, handler, |cx, address, stop| {
-            let connect = || TcpStream::connect(cx, address).unwrap();
-            let (idle, waiting, endless) = (connect(), connect(), connect());
+            let (idle, waiting) = (TcpStream::connect(cx, address).unwrap(), TcpStream::connect(cx, address).unwrap());
             waiting.write_all(cx, b"GET / HTTP/1.1\r\nHost: x\r\n\r\n").unwrap();
-            endless.write_all(cx, b"GET /endless HTTP/1.1\r\nHost: x\r\n\r\n").unwrap();
-            while begun.load(Ordering::Relaxed) < 2 {
-                cx.yield_now();
-            }
+            // The server accepts in order, so it has accepted the other one, too.
+            begun.wait(cx).unwrap();
             stop.set();
+            assert_eq!(idle.read(cx, &mut [0]).unwrap(), 0);
+            let refused = loop {
+                match TcpStream::connect(cx, address) {
+                    Ok(_) => cx.yield_now(),
+                    Err(error) => break error,
+                }
+            };
+            assert!(matches!(refused.kind(), ErrorKind::ConnectionRefused | ErrorKind::ConnectionReset), "{refused}");
+            finish.set();
             let mut answer = String::new();
             waiting.read_to_string(cx, &mut answer).unwrap();
             assert!(answer.contains("Connection: close") && answer.ends_with("late"), "{answer:?}");
-            for closed in [idle, endless] {
-                assert_eq!(closed.read_to_end(cx, &mut Vec::new()).unwrap(), 0);
-            }
-            let refused = TcpStream::connect(cx, address).unwrap_err();
-            assert_eq!(refused.kind(), ErrorKind::ConnectionRefused);
         });
-        // The other one was idle, or not accepted yet.
-        assert_eq!((ends.cancelled + ends.failed, ends.panicked), (1, 0), "{ends}");
+        assert_eq!(ends, Ends { regular: 2, ..Ends::default() });
+    });
+}
+
+#[test]
+fn connections_that_take_too_long_are_cancelled() {
+    in_pools(|pool| {
+        let limits = Limits { grace: Duration::from_millis(1), ..Limits::default() };
+        let begun = Event::new();
+        let handler = |cx: &Cx<'_>, _: &TcpStream, _: &Event| {
+            begun.set();
+            Ok(cx.sleep(Duration::from_secs(3600))?)
+        };
+        let (ends, stream) = served(pool, limits, handler, |cx, address, _| {
+            let stream = TcpStream::connect(cx, address).unwrap();
+            begun.wait(cx).unwrap();
+            stream
+        });
+        assert_eq!(ends, Ends { cancelled: 1, ..Ends::default() });
+        assert_eq!(pool.run(|cx| stream.read(cx, &mut [0])).unwrap(), 0);
     });
 }
 
