@@ -13,10 +13,16 @@ fn main() -> std::process::ExitCode {
 #[cfg(target_os = "linux")]
 mod linux {
     use std::collections::BTreeMap;
+    use std::path::Path;
     use std::process::ExitCode;
     use std::time::Duration;
 
-    use anabranch_bench::net::{CORES, Server, http, load, pin, servers};
+    use anabranch_bench::fibers::peers::go;
+    use anabranch_bench::machine::{Machine, Versions};
+    use anabranch_bench::net::load::{self, Client};
+    use anabranch_bench::net::{Server, http, servers};
+    use anabranch_bench::report::head;
+    use anabranch_bench::stats::median;
     use clap::Parser;
 
     /// Compares servers on this machine: each server on one core, the load generator on another.
@@ -52,25 +58,38 @@ mod linux {
     pub fn main() -> ExitCode {
         let mut options = Options::parse();
         if let [peer, workload] = &options.serve[..] {
-            pin(CORES[0]);
             servers::serve(peer, workload);
             return ExitCode::SUCCESS;
         }
         if options.quick {
             (options.rounds, options.budget) = (3, options.budget.min(200));
         }
-        pin(CORES[1]);
         let wanted = |all: &[&'static str], asked: &[String]| -> Vec<&'static str> {
             all.iter().copied().filter(|name| asked.is_empty() || asked.iter().any(|other| other == name)).collect()
         };
-        let (workloads, peers) = (wanted(&WORKLOADS, &options.workload), wanted(&servers::PEERS, &options.peers));
+        let (workloads, mut peers) = (wanted(&WORKLOADS, &options.workload), wanted(&servers::PEERS, &options.peers));
         if workloads.is_empty() || peers.is_empty() {
             eprintln!("there is no such workload or peer; workloads: {WORKLOADS:?}, peers: {:?}", servers::PEERS);
             return ExitCode::from(2);
         }
+        let mut versions = Versions::of_net();
+        if peers.contains(&"go") {
+            match go::build(Path::new(env!("CARGO_TARGET_TMPDIR"))) {
+                Ok(version) => versions = versions.with("go", &version),
+                Err(reason) => {
+                    println!("Without Go: {reason}");
+                    peers.retain(|peer| *peer != "go");
+                }
+            }
+        }
+        let legend = format!(
+            "Medians of {} rounds (least to most); after the slash the median of the ratios to {} in the same round.",
+            options.rounds, peers[0]
+        );
+        print!("{}", head(&Machine::look(), &versions, &legend));
         for workload in workloads {
             let mut samples: BTreeMap<&str, Vec<Row>> = BTreeMap::new();
-            // The load at which latency is compared is the same for all peers.
+            // The load at which latency is compared is the same for all.
             let rate = workload.starts_with("p99").then(|| 0.7 * common_rate(&peers, workload, options.budget));
             for round in 0..options.rounds {
                 for turn in 0..peers.len() {
@@ -80,20 +99,22 @@ mod linux {
             }
             println!("{workload}{}", rate.map_or(String::new(), |rate| format!(" at {rate:.0} requests/s")));
             for peer in &peers {
-                let rows = &samples[peer];
-                let columns: Vec<String> = (0..rows[0].len())
-                    .map(|column| {
-                        let mut values: Vec<f64> = rows.iter().map(|row| row[column].1).collect();
-                        values.sort_by(f64::total_cmp);
-                        let middle = values[values.len() / 2];
-                        let (low, high) = (values[0], values[values.len() - 1]);
-                        format!("{} {middle:.2} ({low:.2} to {high:.2})", rows[0][column].0)
-                    })
-                    .collect();
-                println!("  {peer:<14} {}", columns.join("; "));
+                println!("  {peer:<14} {}", summary(&samples[peer], &samples[peers[0]]));
             }
         }
         ExitCode::SUCCESS
+    }
+
+    fn summary(rows: &[Row], base: &[Row]) -> String {
+        let column = |index: usize| {
+            let values: Vec<f64> = rows.iter().map(|row| row[index].1).collect();
+            let ratios: Vec<f64> = rows.iter().zip(base).map(|(row, base)| row[index].1 / base[index].1).collect();
+            let (least, most) =
+                values.iter().fold((f64::MAX, f64::MIN), |(least, most), value| (least.min(*value), most.max(*value)));
+            let (middle, ratio) = (median(&values).expect("a round"), median(&ratios).expect("a round"));
+            format!("{} {middle:.2} ({least:.2} to {most:.2}) /{ratio:.3}", rows[0][index].0)
+        };
+        (0..rows[0].len()).map(column).collect::<Vec<_>>().join("; ")
     }
 
     fn connections(workload: &str) -> usize {
@@ -102,14 +123,17 @@ mod linux {
 
     const EXCHANGE: (&[u8], &[u8]) = (http::REQUEST, http::RESPONSE);
 
-    /// Returns the rate without a limit that all peers reach.
+    /// Returns the rate without a limit that all peers reach, but those that do not reach half of the best one's.
     fn common_rate(peers: &[&str], workload: &str, budget: u64) -> f64 {
         let rate = |peer: &&str| {
             let server = Server::start(peer, "http");
             let duration = Duration::from_millis(budget);
-            load::requests(server.port, EXCHANGE, connections(workload), None, duration).expect("answers").rate()
+            let mut client = Client::connect(server.port, connections(workload)).expect("connections");
+            client.run(EXCHANGE, None, duration).expect("answers").rate()
         };
-        peers.iter().map(rate).fold(f64::INFINITY, f64::min)
+        let rates: Vec<f64> = peers.iter().map(rate).collect();
+        let best = rates.iter().copied().fold(0.0, f64::max);
+        rates.into_iter().filter(|rate| *rate >= best / 2.0).fold(best, f64::min)
     }
 
     fn measure(peer: &str, workload: &str, rate: Option<f64>, budget: u64) -> Row {
@@ -150,12 +174,10 @@ mod linux {
             }
             _ => {
                 let server = Server::start(peer, "http");
-                let run = |duration| {
-                    load::requests(server.port, EXCHANGE, connections(workload), rate, duration).expect("answers")
-                };
-                run(duration / 5);
+                let mut client = Client::connect(server.port, connections(workload)).expect("connections");
+                client.run(EXCHANGE, rate, duration / 5).expect("answers");
                 let before = server.cpu();
-                let measured = run(duration);
+                let measured = client.run(EXCHANGE, rate, duration).expect("answers");
                 let cpu = (server.cpu() - before) as f64 / measured.answers as f64 / 1e3;
                 vec![
                     ("requests/s", measured.rate()),

@@ -221,6 +221,10 @@ func lock(fibers, times uint64) done {
 }
 
 func main() {
+	if os.Args[1] == "serve" {
+		serve(os.Args[2])
+		return
+	}
 	numbers := []uint64{}
 	for _, text := range os.Args[2:] {
 		number, err := strconv.ParseUint(text, 10, 64)

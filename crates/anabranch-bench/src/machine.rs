@@ -75,6 +75,11 @@ impl Versions {
         ])
     }
 
+    /// Returns those of the libraries that the bench of sockets compares.
+    pub fn of_net() -> Versions {
+        Versions::of(&[("may", env!("VERSION_MAY")), ("tokio", env!("VERSION_TOKIO"))])
+    }
+
     /// Returns those of the libraries that the messages bench compares.
     pub fn of_messages() -> Versions {
         Versions::of(&[

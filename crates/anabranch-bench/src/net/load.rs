@@ -71,84 +71,117 @@ struct Connection {
     due: Instant,
 }
 
-/// Sends requests over `connections` connections for `duration`: on each the next one as soon as the last was answered,
-/// or all together `rate` requests per second, evenly spread.
-///
-/// # Errors
-/// Returns the errors of the system, and `InvalidData` for a wrong answer.
-pub fn requests(
-    port: u16,
-    (request, response): (&[u8], &[u8]),
-    connections: usize,
-    rate: Option<f64>,
-    duration: Duration,
-) -> io::Result<Measured> {
-    let epoll = Epoll::new(EpollCreateFlags::empty())?;
-    let mut all = Vec::new();
-    for index in 0..connections {
-        let stream = connect(port);
-        stream.set_nonblocking(true)?;
-        epoll.add(&stream, EpollEvent::new(EpollFlags::EPOLLIN | EpollFlags::EPOLLET, index as u64))?;
-        all.push(Connection { stream, missing: 0, due: Instant::now() });
-    }
-    let interval = rate.map(|rate| Duration::from_secs_f64(connections as f64 / rate));
-    let (start, mut latencies) = (Instant::now(), Vec::new());
-    for (index, connection) in all.iter_mut().enumerate() {
-        connection.due =
-            start + interval.map_or(Duration::ZERO, |each| each.mul_f64(index as f64 / connections as f64));
-    }
-    let (mut events, mut buffer) = (vec![EpollEvent::empty(); 256], vec![0; 1 << 16]);
-    // With a rate the connections become due one after the other, in a ring.
-    let mut next = 0;
-    if interval.is_none() {
-        for connection in &mut all {
-            send(connection, request, response)?;
+/// Open connections, for requests.
+pub struct Client {
+    epoll: Epoll,
+    connections: Vec<Connection>,
+}
+
+impl Client {
+    /// Connects `count` times.
+    ///
+    /// # Errors
+    /// Returns the errors of the system.
+    ///
+    /// # Panics
+    /// Panics if the server does not accept.
+    pub fn connect(port: u16, count: usize) -> io::Result<Client> {
+        let epoll = Epoll::new(EpollCreateFlags::empty())?;
+        let mut connections = Vec::new();
+        for index in 0..count {
+            let stream = connect(port);
+            stream.set_nonblocking(true)?;
+            epoll.add(&stream, EpollEvent::new(EpollFlags::EPOLLIN | EpollFlags::EPOLLET, index as u64))?;
+            connections.push(Connection { stream, missing: 0, due: Instant::now() });
         }
+        Ok(Client { epoll, connections })
     }
-    let mut now = start;
-    while now - start < duration {
-        if interval.is_some() {
-            while all[next].due <= now && all[next].missing == 0 {
-                send(&mut all[next], request, response)?;
-                next = (next + 1) % connections;
+
+    /// Sends requests for `duration`, and waits until all are answered: on each connection the next one as soon as the
+    /// last was answered, or all together `rate` requests per second, evenly spread. What is answered after the time
+    /// does not count.
+    ///
+    /// # Errors
+    /// Returns the errors of the system, and `InvalidData` for a wrong answer.
+    pub fn run(
+        &mut self,
+        (request, response): (&[u8], &[u8]),
+        rate: Option<f64>,
+        duration: Duration,
+    ) -> io::Result<Measured> {
+        let all = &mut self.connections;
+        let count = all.len();
+        let interval = rate.map(|rate| Duration::from_secs_f64(count as f64 / rate));
+        let (start, mut latencies) = (Instant::now(), Vec::new());
+        for (index, connection) in all.iter_mut().enumerate() {
+            let delay = interval.map_or(Duration::ZERO, |each| each.mul_f64(index as f64 / count as f64));
+            connection.due = start + delay;
+        }
+        let (mut events, mut buffer) = (vec![EpollEvent::empty(); 256], vec![0; 1 << 16]);
+        if interval.is_none() {
+            for connection in all.iter_mut() {
+                connection.send(request, response)?;
             }
         }
-        // With a rate it polls: a sleep of the generator would count as latency.
-        let timeout = if interval.is_some() { EpollTimeout::ZERO } else { EpollTimeout::from(1_000u16) };
-        let count = epoll.wait(&mut events, timeout)?;
-        for event in &events[..count] {
-            let connection = &mut all[event.data() as usize];
-            let read = match connection.stream.read(&mut buffer) {
-                Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
-                Ok(read) => read,
-                Err(error) if error.kind() == ErrorKind::WouldBlock => 0,
-                Err(error) => return Err(error),
-            };
-            if read > connection.missing {
-                return Err(ErrorKind::InvalidData.into());
+        // With a rate the connections become due one after the other, in a ring.
+        let (mut next, mut open, mut elapsed) = (0, if interval.is_none() { count } else { 0 }, Duration::ZERO);
+        let mut now = start;
+        while now - start < duration || open > 0 {
+            let is_over = now - start >= duration;
+            if interval.is_some() && !is_over {
+                while all[next].due <= now && all[next].missing == 0 {
+                    all[next].send(request, response)?;
+                    (next, open) = ((next + 1) % count, open + 1);
+                }
             }
-            connection.missing -= read;
-            if read > 0 && connection.missing == 0 {
+            // With a rate it polls: a sleep of the generator would count as latency.
+            let timeout = if interval.is_some() { EpollTimeout::ZERO } else { EpollTimeout::from(1_000u16) };
+            let reports = self.epoll.wait(&mut events, timeout)?;
+            for event in &events[..reports] {
+                let connection = &mut all[event.data() as usize];
+                if !connection.receive(&mut buffer)? {
+                    continue;
+                }
+                open -= 1;
                 now = Instant::now();
+                if now - start >= duration {
+                    continue;
+                }
+                elapsed = now - start;
                 latencies.push((now - connection.due).as_nanos() as u32);
                 match interval {
                     Some(interval) => connection.due += interval,
                     None => {
                         connection.due = now;
-                        send(connection, request, response)?;
+                        connection.send(request, response)?;
+                        open += 1;
                     }
                 }
             }
+            now = Instant::now();
         }
-        now = Instant::now();
+        latencies.sort_unstable();
+        Ok(Measured { answers: latencies.len() as u64, elapsed, latencies })
     }
-    latencies.sort_unstable();
-    Ok(Measured { answers: latencies.len() as u64, elapsed: now - start, latencies })
 }
 
-fn send(connection: &mut Connection, request: &[u8], response: &[u8]) -> io::Result<()> {
-    connection.missing = response.len();
-    connection.stream.write_all(request)
+impl Connection {
+    fn send(&mut self, request: &[u8], response: &[u8]) -> io::Result<()> {
+        self.missing = response.len();
+        self.stream.write_all(request)
+    }
+
+    /// Returns whether the answer is complete now.
+    fn receive(&mut self, buffer: &mut [u8]) -> io::Result<bool> {
+        let read = match self.stream.read(buffer) {
+            Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
+            Ok(read) => read,
+            Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(false),
+            Err(error) => return Err(error),
+        };
+        self.missing = self.missing.checked_sub(read).ok_or(ErrorKind::InvalidData)?;
+        Ok(self.missing == 0)
+    }
 }
 
 /// Connects `count` times, one after the other, and waits for the server to close each connection.

@@ -11,14 +11,15 @@ use std::{
     process::{Child, Command, Stdio},
 };
 
+use crate::fibers::peers::go;
 use nix::sched::{CpuSet, sched_setaffinity};
 use nix::unistd::Pid;
 
 /// The core of the server, and that of the load generator.
 pub const CORES: [usize; 2] = [0, 1];
 
-/// Binds this process, and what it starts from now on, to one core.
-pub fn pin(core: usize) {
+/// Binds this thread, and what it starts from now on, to one core.
+fn pin(core: usize) {
     let mut cores = CpuSet::new();
     cores.set(core).expect("a small number");
     sched_setaffinity(Pid::from_raw(0), &cores).expect("the machine has two cores");
@@ -32,14 +33,25 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts this program again as the server `peer` of `workload`, and waits until it listens.
+    /// Starts the server `peer` of `workload` on its core, binds this thread to the other one, and waits until the
+    /// server listens. But for Go, the server is this program again.
+    ///
+    /// # Panics
+    /// Panics if there is no second core, or if the server does not start.
     pub fn start(peer: &str, workload: &str) -> Server {
-        let mut child = Command::new(std::env::current_exe().expect("a path"))
-            .args(["--serve", peer, workload])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("the server starts");
+        let mut command = if peer == "go" {
+            let mut command = Command::new(go::program());
+            command.args(["serve", workload]);
+            command
+        } else {
+            let mut command = Command::new(std::env::current_exe().expect("a path"));
+            command.args(["--serve", peer, workload]);
+            command
+        };
+        // The process inherits the core.
+        pin(CORES[0]);
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("the server starts");
+        pin(CORES[1]);
         let mut line = String::new();
         BufReader::new(child.stdout.take().expect("piped")).read_line(&mut line).expect("a port");
         let port = line.trim().parse().unwrap_or_else(|_| panic!("the server of {peer} has not started: {line:?}"));

@@ -6,12 +6,13 @@ use std::thread;
 use std::time::Duration;
 
 use anabranch::channel::{self, Receiver, Sender};
-use anabranch::sync::Mutex;
+use anabranch::sync::{Event, Mutex};
 use anabranch::{Cx, Pool, WaitError};
 
 use super::{Done, Peer};
 use crate::fibers::programs::alarms::Alarms;
 use crate::fibers::programs::crowd::Crowd;
+use crate::fibers::programs::gathering::Gathering;
 use crate::fibers::programs::waits::{Chance, Program, ROOM};
 use crate::sample::Stopwatch;
 
@@ -141,6 +142,30 @@ impl Peer for Structured {
             };
             Done::new(sum, watch.stop())
         })
+    }
+
+    fn gather(pool: &Pool, gathering: &Arc<Gathering>) {
+        let gathering = Arc::clone(gathering);
+        inside(pool, move |cx| {
+            let event = Event::new();
+            cx.scope(|s| {
+                for _ in 0..gathering.count() {
+                    s.spawn(|cx| {
+                        gathering.arrive();
+                        event.wait(cx).expect("nobody cancels");
+                        gathering.compute();
+                    });
+                    if !gathering.interval().is_zero() {
+                        s.sleep(gathering.interval()).expect("nobody cancels");
+                    }
+                }
+                while !gathering.is_complete() {
+                    s.sleep(Duration::from_millis(1)).expect("nobody cancels");
+                }
+                gathering.begin();
+                event.set();
+            });
+        });
     }
 
     fn waits(pool: &Pool, program: Program) -> Done {
@@ -286,6 +311,34 @@ impl Peer for Spawned {
             let joined = joined.count() as u64;
             Done::new(joined, watch.stop())
         })
+    }
+
+    /// From a thread outside of the pool.
+    fn gather(pool: &Pool, gathering: &Arc<Gathering>) {
+        let (event, interval) = (Arc::new(Event::new()), gathering.interval());
+        let spawn = |_| {
+            let (gathering, event) = (Arc::clone(gathering), Arc::clone(&event));
+            let handle = pool.spawn(move |cx| {
+                gathering.arrive();
+                event.wait(cx).expect("nobody cancels");
+                gathering.compute();
+            });
+            if !interval.is_zero() {
+                thread::sleep(interval);
+            }
+            handle
+        };
+        let handles: Vec<_> = (0..gathering.count()).map(spawn).collect();
+        while !gathering.is_complete() {
+            thread::sleep(Duration::from_millis(1));
+        }
+        gathering.begin();
+        event.set();
+        // A thread in `run` would compute for the pool too.
+        while !gathering.is_over() {
+            thread::sleep(Duration::from_millis(1));
+        }
+        drop(handles);
     }
 
     fn fib(pool: &Pool, n: u32) -> Done {

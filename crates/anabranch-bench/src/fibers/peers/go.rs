@@ -29,6 +29,14 @@ pub fn build(folder: &Path) -> Result<String, String> {
     Ok(version.trim().trim_start_matches("go").to_owned())
 }
 
+/// Returns the program, once it was built.
+///
+/// # Panics
+/// Panics if it was not.
+pub fn program() -> &'static Path {
+    PROGRAM.get().expect("Go takes part only where its program was built")
+}
+
 fn output(command: &mut Command) -> Result<String, String> {
     let output = command.output().map_err(|error| format!("{:?}: {error}", command.get_program()))?;
     if !output.status.success() {
@@ -39,8 +47,7 @@ fn output(command: &mut Command) -> Result<String, String> {
 
 /// Runs the program with `threads` threads.
 fn run(threads: usize, what: &str, numbers: &[u64]) -> Done {
-    let program = PROGRAM.get().expect("Go takes part only where its program was built");
-    let mut command = Command::new(program);
+    let mut command = Command::new(program());
     command.env("GOMAXPROCS", threads.to_string()).arg(what).args(numbers.iter().map(u64::to_string));
     let text = output(&mut command).unwrap_or_else(|error| panic!("go: {error}"));
     serde_json::from_str(&text).unwrap_or_else(|error| panic!("go printed {text}: {error}"))

@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use crate::bench::{self, Peers};
 use crate::fibers::programs::alarms::Alarms;
 use crate::fibers::programs::crowd::Crowd;
+use crate::fibers::programs::gathering::Gathering;
 use crate::fibers::programs::waits::Program;
 
 pub use crate::fibers::done::Done;
@@ -75,6 +76,11 @@ pub trait Peer: 'static {
     /// each of them. The fibers share a scope, or have no scope in common. Returns the number of time limits. `pool`
     /// has two threads.
     fn timeouts(_: &Self::Pool, _share_a_scope: bool, _times: u64) -> Done {
+        unsuited()
+    }
+
+    /// Starts the fibers of the gathering at its interval. When all of them wait, has them compute.
+    fn gather(_: &Self::Pool, _gathering: &Arc<Gathering>) {
         unsuited()
     }
 

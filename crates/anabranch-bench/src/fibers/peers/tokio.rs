@@ -5,13 +5,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::runtime::{Builder, Runtime};
-use tokio::sync::{Mutex, Semaphore, mpsc};
+use tokio::sync::{Mutex, Semaphore, mpsc, watch};
 use tokio::task::{JoinSet, spawn, yield_now};
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep, sleep_until};
 
 use super::{Done, Peer};
 use crate::fibers::programs::alarms::Alarms;
 use crate::fibers::programs::crowd::Crowd;
+use crate::fibers::programs::gathering::Gathering;
 use crate::fibers::programs::waits::{Chance, Program, ROOM};
 use crate::sample::Stopwatch;
 
@@ -195,6 +196,32 @@ impl Peer for Tokio {
                     alarm.ring();
                 });
             }
+            set.join_all().await;
+        });
+    }
+
+    fn gather(runtime: &Runtime, gathering: &Arc<Gathering>) {
+        let gathering = Arc::clone(gathering);
+        inside(runtime, async move {
+            let (event, waiting) = watch::channel(false);
+            let mut set = JoinSet::new();
+            for _ in 0..gathering.count() {
+                let (gathering, mut waiting) = (Arc::clone(&gathering), waiting.clone());
+                let interval = gathering.interval();
+                set.spawn(async move {
+                    gathering.arrive();
+                    waiting.wait_for(|has_come| *has_come).await.expect("the sender lives");
+                    gathering.compute();
+                });
+                if !interval.is_zero() {
+                    sleep(interval).await;
+                }
+            }
+            while !gathering.is_complete() {
+                sleep(Duration::from_millis(1)).await;
+            }
+            gathering.begin();
+            event.send_replace(true);
             set.join_all().await;
         });
     }

@@ -2,4 +2,5 @@
 
 pub mod alarms;
 pub mod crowd;
+pub mod gathering;
 pub mod waits;

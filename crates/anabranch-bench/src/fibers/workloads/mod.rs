@@ -2,6 +2,7 @@
 
 pub mod alarms;
 pub mod asleep;
+pub mod balance;
 pub mod fib;
 pub mod lock;
 pub mod spawn;
@@ -114,7 +115,7 @@ fn nanoseconds_each(done: Done, units: u64) -> Sample {
 }
 
 /// All workloads: the name on the command line, and how to build it.
-pub const ALL: [Listed<Kind, Settings>; 15] = [
+pub const ALL: [Listed<Kind, Settings>; 19] = [
     ("yield-alone", |settings| Box::new(yields::Yields::new(settings, 1))),
     ("yield-pair", |settings| Box::new(yields::Yields::new(settings, 2))),
     ("spawn", |settings| Box::new(spawn::Spawn::new(if settings.quick { 100_000 } else { 1_000_000 }))),
@@ -128,6 +129,10 @@ pub const ALL: [Listed<Kind, Settings>; 15] = [
         Box::new(asleep::Asleep::new(fibers, milliseconds))
     }),
     ("alarms", |settings| Box::new(alarms::Ringing::new(if settings.quick { 20_000 } else { 100_000 }))),
+    ("balance-0", |_| Box::new(balance::Balance::new(0))),
+    ("balance-50", |_| Box::new(balance::Balance::new(50))),
+    ("balance-300", |_| Box::new(balance::Balance::new(300))),
+    ("balance-1000", |_| Box::new(balance::Balance::new(1_000))),
     ("interval-1", |settings| waits(Program::Intervals { fibers: 1, ticks: if settings.quick { 300 } else { 3_000 } })),
     ("interval-100", |settings| {
         waits(Program::Intervals { fibers: 100, ticks: if settings.quick { 300 } else { 3_000 } })

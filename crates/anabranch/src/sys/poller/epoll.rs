@@ -28,7 +28,7 @@ pub(crate) const SHORT_MEANS_EMPTY: bool = true;
 const NOTIFIED: u64 = u64::MAX;
 
 /// The most events of one wait. They are on the stack of the waiting thread, which may be that of a fiber.
-const CAPACITY: usize = 128;
+const CAPACITY: usize = 512;
 
 /// Whether the system has `epoll_pwait2` (Linux 5.11), which takes nanoseconds.
 static HAS_NANOSECONDS: AtomicBool = AtomicBool::new(true);

@@ -25,7 +25,7 @@ use std::os::windows::io::{AsRawSocket as AsRaw, RawSocket as Raw};
 pub(crate) const SHORT_MEANS_EMPTY: bool = false;
 
 /// The most events of one wait.
-const CAPACITY: NonZeroUsize = NonZeroUsize::new(128).unwrap();
+const CAPACITY: NonZeroUsize = NonZeroUsize::new(512).unwrap();
 
 pub(crate) struct Poller {
     poller: polling::Poller,
