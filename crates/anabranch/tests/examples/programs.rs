@@ -37,6 +37,7 @@ impl Example {
     }
 
     /// Where no more than this many files may be open.
+    #[cfg(feature = "net")]
     pub fn with_open_files(self, limit: u32) -> Self {
         let mut command = Command::new("sh");
         command.args(["-c", &format!("ulimit -n {limit} && exec \"$0\" \"$@\"")]).arg(self.command.get_program());
