@@ -4,11 +4,24 @@ use rayon_core::{
     ThreadBuilder, ThreadPoolBuildError, ThreadPoolBuilder, current_num_threads, current_thread_index, join,
     join_context,
 };
-use std::{env, io, process::Command, thread};
+use std::{
+    env, io,
+    panic::{AssertUnwindSafe, catch_unwind},
+    process::{self, Command},
+    sync::mpsc,
+    thread,
+    time::Duration,
+};
 
-/// Runs one of the tests below in a process with these variables, where it runs `program`.
+/// Runs one of the tests below in a process with these variables, where it runs `program`. A process that hangs ends.
 fn alone(name: &str, variables: &[(&str, &str)], program: impl FnOnce()) {
     if env::var("ALONE").as_deref() == Ok(name) {
+        // The result is unused: a system may refuse the thread.
+        _ = thread::Builder::new().spawn(|| {
+            thread::sleep(Duration::from_secs(60));
+            eprintln!("the program has not ended within a minute");
+            process::abort();
+        });
         return program();
     }
     let mut command = Command::new(env::current_exe().unwrap());
@@ -103,6 +116,20 @@ fn the_global_pool_can_be_built_after_an_error() {
         assert_eq!(error.to_string(), "no more threads");
         ThreadPoolBuilder::new().num_threads(3).build_global().unwrap();
         assert_eq!(current_num_threads(), 3);
+    });
+}
+
+/// No thread can have the name of the second one, so the build fails after the first one has started.
+#[test]
+fn an_exit_handler_may_use_the_global_pool_while_its_build_fails() {
+    alone("an_exit_handler_may_use_the_global_pool_while_its_build_fails", &[], || {
+        let (sender, joined) = mpsc::channel();
+        let builder = ThreadPoolBuilder::new()
+            .num_threads(2)
+            .thread_name(|index| String::from(["own", "\0"][index]))
+            .exit_handler(move |_| sender.send(join(|| 1, || 2)).unwrap());
+        assert!(catch_unwind(AssertUnwindSafe(|| builder.build_global())).is_err());
+        assert_eq!(joined.recv(), Ok((1, 2)));
     });
 }
 

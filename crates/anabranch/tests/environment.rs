@@ -4,7 +4,10 @@
 mod common;
 
 use anabranch::{BuildError, Pool, prelude::*};
-use std::process::Output;
+use std::{
+    process::Output,
+    sync::{Mutex, mpsc},
+};
 
 const VARIABLE: &str = "ANABRANCH_NUM_THREADS";
 const IS_CHILD: &str = "ANABRANCH_TEST_IS_CHILD";
@@ -31,6 +34,26 @@ fn variable_sets_number_of_threads() {
         assert_eq!(Pool::builder().build().unwrap().num_threads(), 3);
         assert_eq!(common::pool(2).num_threads(), 2, "the builder's word goes first");
         assert_eq!(common::sum_to(100), 5050);
+        return;
+    };
+    assert_passed(&child);
+}
+
+/// The builder calls for names in the middle of the build.
+#[test]
+fn superfluous_default_pool_need_not_be_waited_for() {
+    let Some(child) = run_child("superfluous_default_pool_need_not_be_waited_for", "3") else {
+        common::watchdog(common::LONG, || {
+            let (failed, failure) = mpsc::channel();
+            let (ended, end) = mpsc::channel();
+            let failure = Mutex::new(failure);
+            let name = |index| format!("{index} of {}", Pool::default_pool().num_threads());
+            let on_exit = move |_| ended.send(failure.lock().unwrap().recv()).unwrap();
+            let builder = Pool::builder().threads(1).without_waiting_for_start().thread_name(name).on_exit(on_exit);
+            assert!(matches!(builder.build_default(), Err(BuildError::DefaultExists)));
+            failed.send("after the build").unwrap();
+            assert_eq!(end.recv(), Ok(Ok("after the build")));
+        });
         return;
     };
     assert_passed(&child);

@@ -66,7 +66,7 @@ pub(crate) struct Fiber {
     pub(crate) exit: Cell<*const Exit>,
     /// An address near the place on its stack where it waited last. A hint.
     pub(crate) depth: Cell<*const u8>,
-    /// The list of its open forks, while no thread runs it. [`HOOKED`] is set if a hook was called for its suspension.
+    /// The list of its open forks, while no thread runs it.
     pub(crate) forks: Cell<*const Frame>,
     pub(crate) card: FiberStatus,
     pub(crate) timer: Cell<Option<Key>>,
@@ -80,9 +80,6 @@ pub(crate) struct Fiber {
     /// What the hook of its suspension has saved.
     saved: Cell<Option<Saved>>,
 }
-
-/// A bit in the address of a fiber's forks.
-const HOOKED: usize = 1;
 
 // SAFETY: only the thread of its worker accesses a fiber, except for the waiter, the kick, the root and the card, which
 // are made for sharing, and `next` while the fiber is in an inbox, whose protocol orders the accesses.
@@ -305,33 +302,24 @@ impl Fiber {
     #[inline]
     pub(crate) fn take_up(&self) {
         self.card.set(State::Running);
-        let mut forks = self.forks.get();
+        let forks = self.forks.get();
         if !forks.is_null() {
             self.forks.set(ptr::null());
-            if forks.addr() & HOOKED != 0 {
-                self.call_resume_hook();
-                forks = forks.map_addr(|address| address & !HOOKED);
-                if forks.is_null() {
-                    return;
-                }
-            }
             // SAFETY: `prepare_switch` detached the list, and the frames are on the fiber's stack. No other fiber runs
             // on this worker, so no frame is linked.
             unsafe { self.home().stack.attach(forks) };
         }
     }
 
-    /// Calls the hook for a suspension, just before the fiber leaves its stack, and marks the fiber.
+    /// Calls the hook for a suspension, after the fiber has left its stack.
     #[cold]
-    #[inline(never)]
     pub(crate) fn call_suspend_hook(&self) {
         self.saved.set(self.with_hooks(|hooks, fiber| hooks.suspend(fiber)));
-        self.forks.set(self.forks.get().map_addr(|address| address | HOOKED));
     }
 
+    /// Calls the hook for a resumption, before the fiber continues on its stack.
     #[cold]
-    #[inline(never)]
-    fn call_resume_hook(&self) {
+    pub(crate) fn call_resume_hook(&self) {
         if let Some(saved) = self.saved.take() {
             self.with_hooks(|hooks, fiber| hooks.resume(fiber, saved));
         }

@@ -51,9 +51,10 @@ impl<F: Linked> ReadyQueue<F> {
         unsafe { self.rest.push(fiber) };
     }
 
-    /// Begins a round: `count` fibers may run before the worker looks for other work.
-    pub(crate) fn begin_round(&self, count: u32) {
-        self.left.set(count);
+    /// Begins a round: `count` fibers may run before the worker looks for other work. Returns how many more might have
+    /// run in the round before.
+    pub(crate) fn begin_round(&self, count: u32) -> u32 {
+        self.left.replace(count)
     }
 
     /// Counts a fiber of this round. Returns whether the fiber may run in it.

@@ -173,7 +173,7 @@ impl Worker {
             while self.fibers.local.ready.count_one() {
                 if let Some(fiber) = self.next_ready_fiber() {
                     // SAFETY: the fiber is ready, belongs to this worker, and this is the worker's own stack.
-                    self.after(unsafe { (*fiber).resume() });
+                    unsafe { self.run_fiber(fiber) };
                 } else if let Some(job) = self.next_job() {
                     self.start_fiber(job);
                 } else {
@@ -289,7 +289,43 @@ impl Worker {
         // SAFETY: the fiber is idle, belongs to this worker, and this is the worker's own stack.
         unsafe {
             (*fiber).give(job);
-            self.after((*fiber).resume());
+            self.run_fiber(fiber);
+        }
+    }
+
+    /// Runs a fiber, and those that continue in its place, until the thread is back on the worker's own stack.
+    ///
+    /// # Safety
+    /// The caller is the worker's thread, on its own stack. The fiber is idle with a job or ready, and belongs to this
+    /// worker.
+    #[inline]
+    unsafe fn run_fiber(&self, fiber: *const Fiber) {
+        // SAFETY: as the caller guarantees, this is the worker's thread on its own stack, and the fiber can run.
+        let left = unsafe { if self.has_hooks { self.resume_hooked(fiber) } else { (*fiber).resume() } };
+        if left == Left::Idle {
+            self.put_away(Fiber::current());
+        }
+    }
+
+    /// Resumes a fiber between its hooks. No other one continues in its place.
+    ///
+    /// # Safety
+    /// As for [`run_fiber`](Self::run_fiber).
+    #[cold]
+    unsafe fn resume_hooked(&self, fiber: *const Fiber) -> Left {
+        let ready = &self.fibers.local.ready;
+        // SAFETY: as the caller guarantees, this is the worker's thread on its own stack, and the fiber can run. Its
+        // block lives as long as the worker.
+        unsafe {
+            (*fiber).call_resume_hook();
+            // A fiber that suspends looks for another one only within a round.
+            let rest = ready.begin_round(0);
+            let left = (*fiber).resume();
+            ready.begin_round(rest);
+            if left == Left::Suspended {
+                (*fiber).call_suspend_hook();
+            }
+            left
         }
     }
 
@@ -336,14 +372,6 @@ impl Worker {
         self.answer_kicks();
         self.fibers.kicks.settle();
         self.strip_all_fibers();
-    }
-
-    /// Handles a fiber from whose stack the thread has returned.
-    #[inline]
-    fn after(&self, left: Left) {
-        if left == Left::Idle {
-            self.put_away(Fiber::current());
-        }
     }
 
     fn put_away(&self, fiber: *const Fiber) {

@@ -33,9 +33,6 @@ impl Fiber {
             // that go onto the shelf.
             self.forks.set(unsafe { home.stack.detach() });
         }
-        if home.has_hooks {
-            self.call_suspend_hook();
-        }
         // SAFETY: this is called on the fiber's stack, so its exit is alive. A fiber that can continue has left its
         // stack, so its exit is alive too.
         unsafe {

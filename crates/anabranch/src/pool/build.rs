@@ -97,7 +97,8 @@ impl Builder {
         let limits = Limits::new(self.max_fibers.unwrap_or(DEFAULT_MAX_FIBERS), self.stacks);
         // From here on, dropping the pool ends the threads that were started.
         let registry = Registry::new(threads, fence, self.config, self.blocking, self.clock, limits);
-        let pool = Pool { registry, joins_threads: is_own_spawn };
+        let waits_for_threads = is_own_spawn && !self.without_waiting_for_start;
+        let mut pool = Pool { registry, joins_threads: waits_for_threads };
         let (started, starts) = mpsc::channel();
         // On a system without threads the caller is the only one, whatever number was requested.
         let own = if thread::CAN_START { threads } else { 0 };
@@ -121,7 +122,7 @@ impl Builder {
         }
         // A thread that ends without sending closes the channel.
         drop(started);
-        let awaited = if is_own_spawn && !self.without_waiting_for_start { first..running } else { 0..0 };
+        let awaited = if waits_for_threads { first..running } else { 0..0 };
         for _ in awaited {
             if !starts.recv().unwrap_or(false) {
                 return Err(BuildError::StartHandlerPanicked);
@@ -135,6 +136,7 @@ impl Builder {
             // other entries.
             unsafe { pool.registry.adopt_current_thread() };
         }
+        pool.joins_threads = is_own_spawn;
         Ok(pool)
     }
 }

@@ -318,7 +318,8 @@ impl Builder {
     }
 
     /// Lets [`build`](Self::build) return before the start handlers have run. So a handler may wait for the thread that
-    /// builds the pool. A panic of a handler then goes to the panic handler only, and its thread continues.
+    /// builds the pool. A panic of a handler then goes to the panic handler only, and its thread continues. If `build`
+    /// fails, it does not wait for the end of the threads that had started either.
     pub fn without_waiting_for_start(mut self) -> Self {
         self.without_waiting_for_start = true;
         self

@@ -126,7 +126,13 @@ impl Builder {
     /// already exists, by this function or by its first use.
     pub fn build_default(self) -> Result<(), BuildError> {
         Self::check_default()?;
-        DEFAULT.set(self.build()?).map_err(|_| BuildError::DefaultExists)
+        let waits_for_threads = !self.without_waiting_for_start;
+        DEFAULT.set(self.build()?).map_err(|superfluous| {
+            if !waits_for_threads {
+                superfluous.shutdown_background();
+            }
+            BuildError::DefaultExists
+        })
     }
 
     /// Fails early if the default pool exists, before the calling thread becomes a part of another pool.

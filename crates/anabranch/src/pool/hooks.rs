@@ -1,7 +1,8 @@
 //! Hooks: what the program does when a fiber starts, suspends, resumes and ends.
 //!
-//! A pool without hooks pays one predictable branch where a fiber suspends, and one where it starts. A pool with hooks
-//! marks the word of a suspended fiber's forks, which each resumption reads in any case (`fiber/fiber`).
+//! The worker's own stack calls the hooks of suspension and resumption. So a pool without hooks pays nothing where one
+//! fiber switches to the next, and one predictable branch where the worker's own stack resumes a fiber. In a pool with
+//! hooks each switch passes through that stack (`Worker::resume_hooked`).
 
 use crate::{pool::panic_handler::PanicHandler, sys::unwind::catch_unwind, wait::current_stack::apart};
 use std::{any::Any, panic::AssertUnwindSafe};

@@ -135,7 +135,7 @@ fn waiting_thread_does_not_run_detached_tasks() {
     });
 }
 
-/// The caller waits at once, so nothing but its wait can wake another thread.
+/// The caller blocks at once, so another thread must run the task.
 #[test]
 fn waiting_thread_hands_its_tasks_over() {
     watchdog(LONG, || {

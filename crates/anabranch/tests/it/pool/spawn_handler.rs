@@ -207,3 +207,21 @@ fn build_need_not_wait_for_start_handlers() {
         assert_eq!(started.load(Ordering::Acquire), 2);
     });
 }
+
+/// No thread can have the name of the second one, so the build fails after the first one has started.
+#[test]
+fn failed_build_need_not_wait_for_threads() {
+    watchdog(LONG, || {
+        let (failed, failure) = mpsc::channel();
+        let (ended, end) = mpsc::channel();
+        let failure = Mutex::new(failure);
+        let builder = Pool::builder()
+            .threads(2)
+            .without_waiting_for_start()
+            .thread_name(|index| String::from(["own", "\0"][index]))
+            .on_exit(move |_| ended.send(failure.lock().unwrap().recv()).unwrap());
+        assert!(catch_unwind(AssertUnwindSafe(|| builder.build())).is_err());
+        failed.send("after the build").unwrap();
+        assert_eq!(end.recv(), Ok(Ok("after the build")));
+    });
+}

@@ -6,6 +6,7 @@ use std::{
     sync::{
         Arc, Barrier, Mutex,
         atomic::{AtomicBool, AtomicUsize, Ordering},
+        mpsc,
     },
     thread,
     time::Duration,
@@ -247,6 +248,27 @@ fn guest_waits_for_index_until_another_leaves() {
                 pool.install(|| assert!(index() == 0 && has_left.load(Ordering::Acquire)));
             });
         }
+    });
+}
+
+/// The next job does not end until a guest has the index of the one before.
+#[test]
+fn index_is_free_between_jobs_of_worker() {
+    watchdog(LONG, || {
+        let pool = one_thread().build().unwrap();
+        let (sender, job_has_index) = mpsc::channel();
+        let guest_has_index = Arc::new(AtomicBool::new(false));
+        let flag = Arc::clone(&guest_has_index);
+        pool.execute(move || {
+            sender.send(index()).unwrap();
+            execute(move || {
+                while !flag.load(Ordering::Acquire) {
+                    thread::yield_now();
+                }
+            });
+        });
+        assert_eq!(job_has_index.recv(), Ok(0));
+        pool.install(|| guest_has_index.store(index() == 0, Ordering::Release));
     });
 }
 
