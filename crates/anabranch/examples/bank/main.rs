@@ -1,13 +1,13 @@
 //! The bank in two processes: the conversation of `conversations/bank.rs`, over TCP.
 //!
 //! ```text
-//! cargo run --features serde --example bank              # the bank in a process of its own, and a customer here
-//! cargo run --features serde --example bank -- serve --port 7007
-//! cargo run --features serde --example bank -- call 127.0.0.1:7007
+//! cargo run --features serde,net --example bank              # the bank in a process of its own, and a customer here
+//! cargo run --features serde,net --example bank -- serve --port 7007
+//! cargo run --features serde,net --example bank -- call 127.0.0.1:7007
 //! ```
 //!
-//! [`server`] has a fiber for each customer and sockets of `async-io`; [`client`] is a plain thread with a plain
-//! socket. Both use the [protocol](bank), whose types determine what comes next. Everything stays on the loopback
+//! [`server`] has a fiber for each customer, and the sockets of [`anabranch::net`]; [`client`] is a plain thread with a
+//! plain socket. Both use the [protocol](bank), whose types determine what comes next. Everything stays on the loopback
 //! interface and ends by itself.
 
 mod client;
@@ -68,7 +68,7 @@ fn main() -> ExitCode {
 /// Serves until the standard input ends.
 fn serve(options: &Options) -> Result<(), Failure> {
     let listener = server::listen(SocketAddr::from((Ipv4Addr::LOCALHOST, options.port)))?;
-    processes::announce(listener.get_ref().local_addr()?);
+    processes::announce(listener.local_addr()?);
     let bank = server::Bank::default();
     processes::until_input_ends(options.limit, |cx| Ok::<_, Failure>(server::serve(cx, &listener, &bank)?))?;
     println!("the bank closes: {bank}");

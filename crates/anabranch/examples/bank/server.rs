@@ -1,18 +1,32 @@
 //! The bank: one fiber accepts, and each customer has its own fiber.
 
 use crate::{Failure, bank, bank::server};
-use anabranch::{Cancelled, Cx, channel::RecvError, proto::wire::Wire, sync::Mutex};
-use async_io::Async;
+use anabranch::{
+    Cx,
+    channel::RecvError,
+    net::{TcpListener, TcpStream, is_cancelled},
+    proto::wire::Wire,
+    sync::{Mutex, Semaphore},
+};
 use std::{
     collections::HashMap,
     fmt, io,
-    net::{SocketAddr, TcpListener, TcpStream},
+    net::{self, SocketAddr},
     sync::atomic::{AtomicU64, Ordering},
     time::Duration,
 };
 
 /// How long the handshake of a customer may take.
 const HELLO: Duration = Duration::from_secs(5);
+
+/// How long a customer may stay.
+const VISIT: Duration = Duration::from_secs(60);
+
+/// The maximum number of customers at a time.
+const MOST: usize = 1000;
+
+/// How long the bank waits after an error of `accept`.
+const PAUSE: Duration = Duration::from_millis(20);
 
 /// The maximum length of a customer's message. The longest contains a name and a password.
 const MAX_MESSAGE: usize = 1000;
@@ -32,39 +46,42 @@ impl fmt::Display for Bank {
     }
 }
 
-pub fn listen(address: SocketAddr) -> Result<Async<TcpListener>, Failure> {
-    Async::<TcpListener>::bind(address).map_err(|error| format!("cannot listen on {address}: {error}").into())
+pub fn listen(address: SocketAddr) -> Result<TcpListener, Failure> {
+    let listener = net::TcpListener::bind(address).and_then(TcpListener::from_std);
+    listener.map_err(|error| format!("cannot listen on {address}: {error}").into())
 }
 
 /// Serves until the scope is cancelled. All customers have left when this returns.
-pub fn serve(cx: &Cx<'_>, listener: &Async<TcpListener>, bank: &Bank) -> io::Result<()> {
+pub fn serve(cx: &Cx<'_>, listener: &TcpListener, bank: &Bank) -> io::Result<()> {
+    let room = Semaphore::new(MOST);
     cx.scope(|s| {
         loop {
-            match s.block_on(listener.accept()) {
-                Ok(Ok((stream, _))) => {
-                    s.spawn(move |cx| match customer(cx, stream, bank) {
-                        Ok(()) => bank.customers.fetch_add(1, Ordering::Relaxed),
-                        // A customer that sends invalid messages does not affect the others.
-                        Err(error) => {
-                            eprintln!("bank: a customer left: {error}");
-                            0
+            let Ok(permit) = room.acquire(cx) else { return Ok(()) };
+            match listener.accept(cx) {
+                Ok((stream, _)) => {
+                    s.spawn(move |cx| {
+                        let _permit = permit;
+                        match cx.timeout(VISIT, |cx| customer(cx, stream, bank)) {
+                            Ok(()) => bank.customers.fetch_add(1, Ordering::Relaxed),
+                            // A customer that sends invalid messages does not affect the others.
+                            Err(error) => {
+                                eprintln!("bank: a customer left: {error}");
+                                0
+                            }
                         }
                     });
                 }
-                Err(Cancelled) => return Ok(()),
-                Ok(Err(error)) if error.kind() == io::ErrorKind::ConnectionAborted => {}
-                Ok(Err(error)) => {
-                    s.cancel();
-                    return Err(error);
-                }
+                Err(error) if is_cancelled(&error) => return Ok(()),
+                // No descriptor is left, perhaps. The customer waits in the queue of the system.
+                Err(_) => _ = cx.sleep(PAUSE),
             }
         }
     })
 }
 
 /// Serves one customer, and runs the connection meanwhile.
-fn customer(cx: &Cx<'_>, stream: Async<TcpStream>, bank: &Bank) -> Result<(), Failure> {
-    stream.get_ref().set_nodelay(true)?;
+fn customer(cx: &Cx<'_>, stream: TcpStream, bank: &Bank) -> Result<(), Failure> {
+    stream.set_nodelay(true)?;
     let wire = Wire::new(stream).max_message(MAX_MESSAGE);
     let (door, connection) = cx.timeout(HELLO, |cx| Ok::<_, Failure>(cx.block_on(server::over_async(wire))??))?;
     let (carried, served) = cx.join(|cx| cx.block_on(connection.run_async()), |cx| teller(cx, door, bank));

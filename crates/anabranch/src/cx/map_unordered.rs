@@ -41,9 +41,10 @@ impl Cx<'_> {
     /// they arrive. Returns what `body` returns.
     ///
     /// The items are taken from the iterator on the calling fiber, in [`Arrivals::next`]. A result that was not taken
-    /// counts towards the limit. So a slow `body` slows the map down, and the iterator may be endless. When `body`
-    /// returns, the fibers that have not ended are cancelled and waited for. For results in the order of the items, and
-    /// an end at the first error, there is [`map_concurrent`](Self::map_concurrent).
+    /// counts towards the limit. So a slow `body` slows the map down, and the iterator may be endless. An iterator that
+    /// has returned `None` is asked again in the next call, so `body` can add items. When `body` returns, the fibers
+    /// that have not ended are cancelled and waited for. For results in the order of the items, and an end at the first
+    /// error, there is [`map_concurrent`](Self::map_concurrent).
     ///
     /// # Panics
     /// Panics when `limit` is zero, or when `body` panics. A panic of `function` reaches `body` in [`Arrivals::next`].
@@ -63,6 +64,26 @@ impl Cx<'_> {
     ///     })
     /// });
     /// assert_eq!(first_two, Ok(vec![1, 20]));
+    /// ```
+    /// A crawl, which finds its items on the way:
+    /// ```
+    /// use anabranch::Cancelled;
+    /// use std::{cell::RefCell, iter};
+    ///
+    /// let found = anabranch::run(|cx| {
+    ///     let (open, mut found) = (RefCell::new(vec![1]), vec![]);
+    ///     let pages = iter::from_fn(|| open.borrow_mut().pop());
+    ///     cx.map_unordered(2, pages, |_, page| [2 * page, 2 * page + 1], |arrivals| {
+    ///         while let Some(links) = arrivals.next(cx)? {
+    ///             let new = links.into_iter().filter(|&link| link < 8);
+    ///             new.for_each(|link| { open.borrow_mut().push(link); found.push(link); });
+    ///         }
+    ///         Ok::<_, Cancelled>(())
+    ///     })?;
+    ///     found.sort();
+    ///     Ok::<_, Cancelled>(found)
+    /// });
+    /// assert_eq!(found, Ok(vec![2, 3, 4, 5, 6, 7]));
     /// ```
     #[doc(alias = "buffer_unordered")]
     #[track_caller]

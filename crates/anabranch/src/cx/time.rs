@@ -109,10 +109,12 @@ impl Cx<'_> {
     /// use std::{io, time::Duration};
     ///
     /// anabranch::run(|cx| {
-    ///     let late: Result<(), _> = cx.timeout(Duration::from_millis(1), |cx|
-    ///     Ok(cx.sleep(Duration::from_secs(3600))?)); assert_eq!(late, Err(WaitError::TimedOut));
-    ///     let read: io::Result<()> = cx.timeout(Duration::from_millis(1), |cx|
-    ///     Ok(cx.sleep(Duration::from_secs(3600))?)); assert_eq!(read.unwrap_err().kind(), io::ErrorKind::TimedOut);
+    ///     let late: Result<(), _> =
+    ///         cx.timeout(Duration::from_millis(1), |cx| Ok(cx.sleep(Duration::from_secs(3600))?));
+    ///     assert_eq!(late, Err(WaitError::TimedOut));
+    ///     let read: io::Result<()> =
+    ///         cx.timeout(Duration::from_millis(1), |cx| Ok(cx.sleep(Duration::from_secs(3600))?));
+    ///     assert_eq!(read.unwrap_err().kind(), io::ErrorKind::TimedOut);
     ///     let quick = cx.timeout(Duration::from_secs(3600), |_| Ok::<_, WaitError>("done"));
     ///     assert_eq!(quick, Ok("done"));
     /// });

@@ -72,6 +72,11 @@
 //!     });
 //! });
 //! ```
+//! A library that keeps the stream stays in the scope of its `cx`.
+//! [`With::set_deadline`](crate::net::With::set_deadline) then limits a part of the conversation: the handshake, one
+//! request, the time between two requests. The folder `servers` of the repository has complete servers: HTTPS by
+//! rustls, and WebSockets by tungstenite.
+//!
 //! Do not hold a lock of such a library, or a value in a scoped thread-local, across a wait:
 //! [`hazards`](crate::guide::hazards) has the reasons.
 //!
@@ -138,7 +143,8 @@
 //!     });
 //! });
 //! ```
-//! `signal::ctrl_c` and `signal::terminate` say when. The example `http` is such a server.
+//! `signal::ctrl_c` and `signal::terminate` say when. The example `http` is such a server, and so are those in the
+//! folder `servers`, among them a reverse proxy with a deadline for each request.
 //!
 //! # Where the events come from
 //! Each worker waits for the sockets of its own fibers, and no extra thread does. See the module

@@ -118,6 +118,8 @@
 //! });
 //! assert_eq!(cancelled, 1);
 //! ```
+//! `servers/src/serve.rs` in the repository does this with sockets, and `servers` has programs that use it.
+//!
 //! A [`Pool`](crate::Pool) that is dropped performs the third step alone: it cancels its fibers and waits for them.
 //!
 //! # Supervision

@@ -9,6 +9,9 @@
 //! | send values between tasks and fibers | channels of either: [`recv_async`](crate::channel::Receiver::recv_async) here, [`Cx::block_on`](crate::Cx::block_on) there |
 //! | cancel a fiber when its task is dropped | [`JoinHandle::cancel_handle`](crate::JoinHandle::cancel_handle) |
 //!
+//! The folder `servers` of the repository has two programs in both forms, without a bridge: a server with TLS, and a
+//! reverse proxy.
+//!
 //! # A future of tokio on a fiber
 //! [`Cx::block_on`](crate::Cx::block_on) polls any future on its fiber, and suspends the fiber meanwhile. The timers
 //! and sockets of tokio also look for their runtime in a thread-local, when they are made and when they are polled. The

@@ -9,7 +9,7 @@ mod programs;
 #[cfg(feature = "net")]
 mod sockets;
 
-#[cfg(feature = "serde")]
+#[cfg(all(feature = "net", feature = "serde"))]
 use common::{LONG, watchdog};
 use programs::{Example, Output, is_listed};
 use std::{
@@ -18,7 +18,7 @@ use std::{
     path::{Path, PathBuf},
     process::Command,
 };
-#[cfg(feature = "serde")]
+#[cfg(all(feature = "net", feature = "serde"))]
 use std::{
     io::{BufRead, BufReader, Read, Write},
     net::{TcpListener, TcpStream},
@@ -42,7 +42,10 @@ const PLAIN: [&str; 11] = [
 /// Returns the names of the examples that the features of this build allow.
 fn all() -> impl Iterator<Item = &'static str> {
     let sockets = if cfg!(feature = "net") { &["echo", "http"][..] } else { &[] };
-    PLAIN.into_iter().chain(cfg!(feature = "serde").then_some("bank")).chain(sockets.iter().copied())
+    PLAIN
+        .into_iter()
+        .chain(cfg!(all(feature = "net", feature = "serde")).then_some("bank"))
+        .chain(sockets.iter().copied())
 }
 
 /// For the time limits of programs that end by themselves: the watchdog's is shorter.
@@ -207,7 +210,7 @@ fn proof_of_work_search_can_be_stopped() {
 }
 
 #[test]
-#[cfg(feature = "serde")]
+#[cfg(all(feature = "net", feature = "serde"))]
 fn bank_and_customer_run_in_two_processes() {
     let lines = "the first password was wrong\nthere are 0 in the account\ngot 70\nwanted 60, and there are 30\n";
     for threads in [1, 3] {

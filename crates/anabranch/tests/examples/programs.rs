@@ -120,8 +120,10 @@ fn folder() -> &'static Path {
         if oldest < sources {
             let mut cargo = Command::new(env!("CARGO"));
             cargo.args(["build", "--quiet", "--examples", "--target-dir"]).arg(target);
-            if cfg!(feature = "serde") {
-                cargo.args(["--features", "serde"]);
+            for (feature, is_on) in [("net", cfg!(feature = "net")), ("serde", cfg!(feature = "serde"))] {
+                if is_on {
+                    cargo.args(["--features", feature]);
+                }
             }
             cargo.arg("--manifest-path").arg(manifest.join("Cargo.toml"));
             let name = profile.file_name().unwrap();

@@ -61,6 +61,80 @@ fn accept_without_descriptors_fails_and_succeeds_later() {
     });
 }
 
+/// A client with ten thousand connections, or as many as the limit on descriptors allows, is killed. All fibers end,
+/// and no socket is left.
+#[cfg(target_os = "linux")]
+#[test]
+fn connections_of_killed_client_end_at_once() {
+    use crate::common::{LONG, watchdog};
+    use anabranch::net::TcpListener;
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    use std::{fs, io, io::Read, net, path::Path, process::Stdio};
+    const TEST: &str = "net::processes::connections_of_killed_client_end_at_once";
+    const CLIENT: &str = "ANABRANCH_TEST_CLIENT";
+    /// So many are opened at a time. More than the queue of the listener holds would take a second.
+    const OPENING: usize = 100;
+    if !in_process_of_its_own(TEST) {
+        return;
+    }
+    let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
+    setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum }).unwrap();
+    let most = maximum.map_or(usize::MAX, |most| usize::try_from(most).unwrap());
+    let count = most.saturating_sub(100).min(10_000) / OPENING * OPENING;
+    if let Ok(address) = env::var(CLIENT) {
+        let mut connections = Vec::new();
+        for _ in 0..count / OPENING {
+            for _ in 0..OPENING {
+                connections.push(net::TcpStream::connect(&address).unwrap());
+            }
+            for connection in connections.iter_mut().rev().take(OPENING) {
+                connection.read_exact(&mut [0]).unwrap();
+            }
+        }
+        // Until it is killed.
+        let _ = io::stdin().read(&mut [0]);
+        return;
+    }
+    // Not those of the reactors, which workers make when they first need one.
+    let is_socket =
+        |link: &Path| fs::read_link(link).is_ok_and(|target| target.to_string_lossy().starts_with("socket:"));
+    let sockets = || fs::read_dir("/proc/self/fd").unwrap().filter(|entry| is_socket(&entry.as_ref().unwrap().path()));
+    watchdog(LONG, || {
+        anabranch::run(|cx| {
+            let listener = TcpListener::bind(cx, "127.0.0.1:0").unwrap();
+            cx.timeout(std::time::Duration::from_millis(1), |cx| listener.accept(cx)).unwrap_err();
+            let before = sockets().count();
+            let mut client = Command::new(env::current_exe().unwrap())
+                .args([TEST, "--exact", "--nocapture"])
+                .env(CLIENT, listener.local_addr().unwrap().to_string())
+                .stdin(Stdio::piped())
+                .stdout(Stdio::null())
+                .spawn()
+                .unwrap();
+            let ended = cx.scope(|s| {
+                let mut readers = s.join_set();
+                for _ in 0..count {
+                    let (stream, _) = listener.accept(cx).unwrap();
+                    stream.write_all(cx, b"x").unwrap();
+                    // A byte that the client has not read makes it a reset.
+                    readers.spawn(move |cx| match stream.read(cx, &mut [0]) {
+                        Ok(0) => {}
+                        Ok(_) => panic!("the client sends nothing"),
+                        Err(error) => assert_eq!(error.kind(), io::ErrorKind::ConnectionReset),
+                    });
+                }
+                assert_eq!(readers.try_join_next().unwrap(), None, "all are open");
+                client.kill().unwrap();
+                readers.join_all(cx).unwrap().len()
+            });
+            client.wait().unwrap();
+            drop(client);
+            assert_eq!(ended, count);
+            assert_eq!(sockets().count(), before);
+        });
+    });
+}
+
 /// Without descriptors for a reactor a wait fails, and a later one succeeds.
 #[cfg(target_os = "linux")]
 #[test]

@@ -6,9 +6,9 @@ use crate::common::{
     fibers::{in_all_pools, on_fiber, with_every_cx},
     watchdog,
 };
-use anabranch::net::{TcpListener, TcpStream};
+use anabranch::net::{TcpListener, TcpStream, is_cancelled};
 use std::{
-    io::{BufRead, BufReader, Write},
+    io::{BufRead, BufReader, ErrorKind, Read, Write},
     time::Duration,
 };
 
@@ -176,5 +176,44 @@ fn synchronous_library_waits_on_fibers() {
             })
         });
         assert!(lines.iter().enumerate().all(|(number, line)| *line == format!("got {number}")), "{lines:?}");
+    });
+}
+
+/// A library that keeps its stream gets another deadline for each part of the conversation.
+#[test]
+fn deadline_of_stream_that_library_keeps() {
+    with_every_cx(|cx| {
+        let (client, server) = pair(cx);
+        let mut reader = BufReader::new(server.with(cx));
+        let mut line = String::new();
+        for _ in 0..2 {
+            reader.get_mut().set_deadline(Some(cx.now() + Duration::from_micros(300)));
+            let late = reader.read_line(&mut line).unwrap_err();
+            assert_eq!(late.kind(), ErrorKind::TimedOut);
+        }
+        // It has passed, whether there are bytes or not.
+        client.write_all(cx, b"one\n").unwrap();
+        assert_eq!(reader.read_line(&mut line).unwrap_err().kind(), ErrorKind::TimedOut);
+        assert_eq!(reader.get_mut().write(b"x").unwrap_err().kind(), ErrorKind::TimedOut);
+        reader.get_mut().set_deadline(Some(cx.now() + LONG));
+        reader.read_line(&mut line).unwrap();
+        assert_eq!(line, "one\n", "nothing is lost");
+        // The scope is cancelled in spite of a later deadline.
+        cx.cancellable(|cx, handle| {
+            handle.cancel();
+            let mut stream = server.with(cx);
+            stream.set_deadline(Some(cx.now() + LONG));
+            assert!(is_cancelled(&stream.read(&mut [0]).unwrap_err()));
+        });
+        reader.get_mut().set_deadline(None);
+        let buffer = vec![0; MUCH];
+        let late = cx.timeout(Duration::from_millis(1), |cx| {
+            let mut writer = server.with(cx);
+            writer.set_deadline(Some(cx.now() + LONG));
+            let error = writer.write_all(&buffer).unwrap_err();
+            assert!(is_cancelled(&error), "the deadline of the scope is the earlier one: {error:?}");
+            Err::<(), _>(error)
+        });
+        assert_eq!(late.unwrap_err().kind(), ErrorKind::TimedOut);
     });
 }
