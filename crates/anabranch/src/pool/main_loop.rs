@@ -7,6 +7,7 @@ use crate::{
         registry::Registry,
         sleep::{Assigned, Idle},
         stats::Phase,
+        steal::WORTH_RAID,
         steal_backoff::StealBackoff,
         worker::{Work, Worker},
     },
@@ -25,9 +26,6 @@ const SEARCHES_PER_CLOCK_READ: usize = 8;
 /// The number of looks at the clock between two yields, some 2 us. The thread that will publish work may just have been
 /// woken on the same core.
 const ROUNDS_BETWEEN_YIELDS: u32 = 4;
-
-/// A search at least this long ends with a raid, which costs some microseconds.
-const WORTH_RAID: Duration = Duration::from_micros(20);
 
 impl Registry {
     /// Runs a thread of the pool until the pool closes. A spare begins as the heartbeat worker, the others like a
@@ -81,7 +79,12 @@ impl Registry {
                 me.status.activate();
             } else {
                 me.status.vacate();
-                found = self.rest(me, self.sleep.retire(me.index), &mut backoff);
+                let role = self.sleep.retire(me.index);
+                // The heartbeat worker had no slot to offer, and did not doze. From now on the next root may wake it.
+                if role == Idle::Asleep && self.expects_forks() && !self.sleep.has_dozing() {
+                    self.worker(self.heartbeat.load(Ordering::Relaxed)).parker.unpark();
+                }
+                found = self.rest(me, role, &mut backoff);
                 now = Instant::now();
             }
         }

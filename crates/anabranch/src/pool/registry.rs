@@ -63,7 +63,7 @@ pub(crate) struct Registry {
     /// Where the next fiber from outside goes.
     next_worker: AtomicUsize,
     /// The worker entry of the last heartbeat worker: a hint.
-    heartbeat: AtomicUsize,
+    pub(super) heartbeat: AtomicUsize,
     /// Whether a thread searches that would request work of a root that begins now: a hint.
     has_searcher: CachePadded<AtomicBool>,
     /// Whether threads have lately taken forks that were worth it, so that more may follow soon: a hint.

@@ -13,13 +13,16 @@ use crate::{
     },
     sys::sync::hint,
 };
-use std::ptr;
+use std::{ptr, time::Duration};
 
 /// The number of thefts that a waiting thread follows, from one thief to the next.
 const MAX_HOPS: usize = 16;
 
 /// The number of looks after a request: long enough for a worker that forks every few nanoseconds.
 const CHECKS_AFTER_REQUEST: usize = if cfg!(shuttle) { 2 } else { 20 };
+
+/// After a search of this length a raid is worth its cost, some microseconds.
+pub(super) const WORTH_RAID: Duration = Duration::from_micros(20);
 
 /// Thieves call these functions of their victim.
 impl Worker {
