@@ -312,7 +312,7 @@ pub use crate::sys::{
     unwind::{catch_unwind, panicking, resume_unwind},
 };
 
-/// The examples of the README have to compile and run.
-#[cfg(doctest)]
+/// The examples of the README have to compile and run. One of them uses `net`.
+#[cfg(all(doctest, feature = "net"))]
 #[doc = include_str!("../README.md")]
 struct Readme;
