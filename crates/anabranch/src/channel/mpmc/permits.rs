@@ -93,7 +93,7 @@ impl<T> Sender<T> {
     /// # Panics
     /// Panics if `count` is more than the capacity, or than a `u32` holds.
     pub fn reserving_many(&self, count: usize) -> ReservingMany<'_, T> {
-        let count = u32::try_from(count).expect("fewer than four thousand million permits");
+        let count = u32::try_from(count).expect("a count that a `u32` holds");
         ReservingMany { wait: RoomWait::new(&self.channel, count) }
     }
 }
