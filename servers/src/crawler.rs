@@ -5,7 +5,7 @@
 
 use crate::{
     Failure,
-    http::{CopyError, Response, copy_body, read_head},
+    http::{Response, copy_body, read_head},
 };
 use anabranch::{Cancelled, Cx, Interval, net::TcpStream, sync::Mutex};
 use std::{
@@ -23,7 +23,7 @@ const LONGEST: usize = 1 << 20;
 
 /// How the crawler treats the server.
 #[derive(Debug, Clone, Copy)]
-pub struct Manners {
+pub struct Policy {
     /// The time from one request to the next, whichever page they are for.
     pub period: Duration,
     /// The most requests at a time.
@@ -72,20 +72,20 @@ struct Page {
 ///
 /// # Errors
 /// Returns an error if the scope is cancelled.
-pub fn crawl(cx: &Cx<'_>, server: SocketAddr, start: &str, manners: &Manners) -> Result<Report, Cancelled> {
-    let turns = Mutex::new(cx.interval(manners.period));
+pub fn crawl(cx: &Cx<'_>, server: SocketAddr, start: &str, policy: &Policy) -> Result<Report, Cancelled> {
+    let turns = Mutex::new(cx.interval(policy.period));
     let (mut seen, mut report) = (HashSet::from([start.to_owned()]), Report::default());
     let open = RefCell::new(VecDeque::from([start.to_owned()]));
     let paths = iter::from_fn(|| open.borrow_mut().pop_front());
-    let visit = |cx: &Cx<'_>, path: String| visit(cx, server, &path, manners, &turns);
-    cx.map_unordered(manners.at_a_time, paths, visit, |pages| {
+    let visit = |cx: &Cx<'_>, path: String| visit(cx, server, &path, policy, &turns);
+    cx.map_unordered(policy.at_a_time, paths, visit, |pages| {
         while let Some(page) = pages.next(cx)? {
             let page = page?;
             report.pages += 1;
             report.requests += page.requests;
             *report.statuses.entry(page.status).or_default() += 1;
             for link in page.links {
-                if seen.len() < manners.pages && seen.insert(link.clone()) {
+                if seen.len() < policy.pages && seen.insert(link.clone()) {
                     open.borrow_mut().push_back(link);
                 }
             }
@@ -99,21 +99,21 @@ fn visit(
     cx: &Cx<'_>,
     server: SocketAddr,
     path: &str,
-    manners: &Manners,
+    policy: &Policy,
     turns: &Mutex<Interval>,
 ) -> Result<Page, Cancelled> {
     let mut page = Page { status: None, links: Vec::new(), requests: 0 };
-    let mut pause = manners.backoff;
-    for number in 1..=manners.tries {
+    let mut pause = policy.backoff;
+    for number in 1..=policy.tries {
         // Those that wait for their turn are in the queue of the lock.
         turns.lock(cx)?.tick(cx)?;
         page.requests += 1;
-        let fetched = cx.timeout(manners.deadline, |cx| fetch(cx, server, path));
+        let fetched = cx.timeout(policy.deadline, |cx| fetch(cx, server, path));
         cx.check()?;
         page.status = fetched.as_ref().ok().map(|(status, _)| *status);
         match fetched {
             // The server is overloaded, or the network fails. Perhaps it is better later.
-            Ok((429 | 500..=599, _)) | Err(_) if number < manners.tries => {
+            Ok((429 | 500..=599, _)) | Err(_) if number < policy.tries => {
                 cx.sleep(pause)?;
                 pause *= 2;
             }
@@ -135,9 +135,7 @@ fn fetch(cx: &Cx<'_>, server: SocketAddr, path: &str) -> Result<(u16, Vec<u8>), 
     let head = read_head(&mut reader)?.ok_or(io::Error::from(io::ErrorKind::UnexpectedEof))?;
     let response = Response::parse(&head)?;
     let mut body = Limited(Vec::new());
-    copy_body(&mut reader, response.framing("GET")?, &mut body, false).map_err(|error| match error {
-        CopyError::Read(error) | CopyError::Write(error) => error,
-    })?;
+    copy_body(&mut reader, response.framing("GET")?, &mut body, false).map_err(io::Error::from)?;
     Ok((response.status, body.0))
 }
 

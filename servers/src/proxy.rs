@@ -114,7 +114,8 @@ impl Backend {
     /// Returns a connection that was kept, and that the backend has not closed since.
     fn take(&self) -> Option<TcpStream> {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_open = |stream: &TcpStream| matches!(stream.try_read(&mut [0]), Err(error) if error.kind() == ErrorKind::WouldBlock);
+        let is_open =
+            |stream: &TcpStream| stream.try_read(&mut [0]).is_err_and(|error| error.kind() == ErrorKind::WouldBlock);
         std::iter::from_fn(|| kept.pop()).find(is_open)
     }
 

@@ -3,7 +3,7 @@
 use crate::{
     Failure,
     connection::{Connection, is_stopping},
-    http::{self, CopyError, Refused, Request, copy_body, encode, read_head},
+    http::{self, Refused, Request, copy_body, encode, read_head},
 };
 use anabranch::{Cx, net::TcpStream, sync::Event};
 use std::{
@@ -93,8 +93,6 @@ fn read_request(reader: &mut impl BufRead) -> std::io::Result<Option<(Request, V
     let Some(head) = read_head(reader)? else { return Ok(None) };
     let request = Request::parse(&head)?;
     let mut body = Vec::new();
-    copy_body(reader, request.framing()?, &mut body, false).map_err(|error| match error {
-        CopyError::Read(error) | CopyError::Write(error) => error,
-    })?;
+    copy_body(reader, request.framing()?, &mut body, false)?;
     Ok(Some((request, body)))
 }

@@ -9,7 +9,7 @@
 use anabranch::{Cx, net::TcpStream, sync::Event};
 use anabranch_servers::{
     Failure,
-    crawler::{Manners, crawl},
+    crawler::{Policy, crawl},
     http::Request,
     program,
     serve::{Limits, beside},
@@ -54,7 +54,7 @@ fn run(options: Options) -> Result<(), Failure> {
     if let Some(address) = options.listen {
         return program::serve_until_signal(address, &stop, handler);
     }
-    let manners = Manners {
+    let policy = Policy {
         period: Duration::from_secs(1) / options.rate,
         at_a_time: options.at_a_time,
         tries: options.tries,
@@ -67,7 +67,7 @@ fn run(options: Options) -> Result<(), Failure> {
     let (_, (report, time)) = anabranch::run(|cx| {
         beside(cx, limits, &stop, handler, |cx, address| {
             let start = cx.now();
-            let report = crawl(cx, address, "/0", &manners)?;
+            let report = crawl(cx, address, "/0", &policy)?;
             Ok((report, cx.now() - start))
         })
     })?;

@@ -6,7 +6,7 @@
 
 use anabranch_servers::{
     Failure,
-    http::{self, Decoder, Framing, Refused, Request, Response, encode},
+    http::{self, CopyError, Decoder, Framing, Refused, Request, Response, encode},
     on_tokio::{Stop, read_head, serve_until_signal, stopped},
     program,
     proxy::{Fault, incoming, outgoing},
@@ -185,11 +185,6 @@ async fn download(
         CopyError::Write(error) => Fault::Client(error),
     })?;
     Ok(passing.keeps_open)
-}
-
-enum CopyError {
-    Read(io::Error),
-    Write(io::Error),
 }
 
 async fn copy_body(

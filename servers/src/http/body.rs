@@ -153,6 +153,15 @@ pub enum CopyError {
     Write(io::Error),
 }
 
+/// Forgets which stream has failed.
+impl From<CopyError> for io::Error {
+    fn from(error: CopyError) -> Self {
+        match error {
+            CopyError::Read(error) | CopyError::Write(error) => error,
+        }
+    }
+}
+
 /// Passes a body on. What arrives together is sent together, and nothing is kept back.
 ///
 /// # Errors

@@ -3,7 +3,7 @@
 use crate::{in_pools, served};
 use anabranch::{Cx, net::TcpStream, sync::Event};
 use anabranch_servers::{
-    crawler::{Manners, Report, crawl},
+    crawler::{Policy, Report, crawl},
     serve::Limits,
     site::{self, Answer},
 };
@@ -16,7 +16,7 @@ use std::{
     time::Duration,
 };
 
-const MANNERS: Manners = Manners {
+const POLICY: Policy = Policy {
     period: Duration::from_micros(200),
     at_a_time: 3,
     tries: 3,
@@ -28,7 +28,7 @@ const MANNERS: Manners = Manners {
 /// Crawls a site. Returns the report, how often each page was requested, and the most requests at a time.
 fn crawled(
     pool: &anabranch::Pool,
-    manners: Manners,
+    policy: Policy,
     page: impl Fn(&str, usize) -> Option<Answer> + Sync + Send,
 ) -> (Report, BTreeMap<String, usize>, usize) {
     let (requests, running, most) = (Mutex::new(BTreeMap::new()), AtomicUsize::new(0), AtomicUsize::new(0));
@@ -51,7 +51,7 @@ fn crawled(
             }
         })
     };
-    let (_, report) = served(pool, limits, handler, |cx, address, _| crawl(cx, address, "/", &manners).unwrap());
+    let (_, report) = served(pool, limits, handler, |cx, address, _| crawl(cx, address, "/", &policy).unwrap());
     (report, requests.into_inner().unwrap(), most.into_inner())
 }
 
@@ -63,7 +63,7 @@ fn page(links: impl IntoIterator<Item = usize>) -> Option<Answer> {
 #[test]
 fn each_page_is_visited_once_and_so_many_at_a_time() {
     in_pools(|pool| {
-        let (report, requests, most) = crawled(pool, MANNERS, |path, _| match path {
+        let (report, requests, most) = crawled(pool, POLICY, |path, _| match path {
             "/" => page(0..10),
             path => page([0, 5, path[1..].parse::<usize>().unwrap() + 10].map(|to| to % 40)),
         });
@@ -78,7 +78,7 @@ fn each_page_is_visited_once_and_so_many_at_a_time() {
 #[test]
 fn pages_that_fail_are_requested_again_with_a_limit() {
     in_pools(|pool| {
-        let (report, requests, _) = crawled(pool, MANNERS, |path, count| match (path, count) {
+        let (report, requests, _) = crawled(pool, POLICY, |path, count| match (path, count) {
             ("/", _) => page(1..6),
             ("/1", 1..3) => Some(Answer::new(503, "")),
             ("/2", _) => Some(Answer::new(500, "")),
@@ -99,8 +99,8 @@ fn pages_that_fail_are_requested_again_with_a_limit() {
 fn rate_number_of_pages_and_host_are_limits() {
     in_pools(|pool| {
         let begun = std::time::Instant::now();
-        let manners = Manners { period: Duration::from_millis(10), at_a_time: 50, pages: 20, ..MANNERS };
-        let (report, requests, _) = crawled(pool, manners, |path, _| match path {
+        let policy = Policy { period: Duration::from_millis(10), at_a_time: 50, pages: 20, ..POLICY };
+        let (report, requests, _) = crawled(pool, policy, |path, _| match path {
             "/" => {
                 let links: String = (0..30).map(|to| format!("href=\"/{to}\"")).collect();
                 Some(Answer::new(200, format!("href=\"/a#b\" href=\"//other/\" href=\"http://other/\" {links}")))
@@ -117,14 +117,14 @@ fn rate_number_of_pages_and_host_are_limits() {
 #[test]
 fn page_that_comes_too_late_is_not_waited_for() {
     in_pools(|pool| {
-        let manners = Manners { deadline: Duration::from_millis(20), tries: 1, ..MANNERS };
+        let policy = Policy { deadline: Duration::from_millis(20), tries: 1, ..POLICY };
         let limits = Limits { grace: Duration::ZERO, ..Limits::default() };
         let handler = |cx: &Cx<'_>, stream: &TcpStream, stop: &Event| {
             site::connection(cx, stream, stop, |cx, _, _| {
                 Ok(cx.sleep(Duration::from_secs(3600)).map(|()| Answer::new(200, ""))?)
             })
         };
-        let (ends, report) = served(pool, limits, handler, |cx, address, _| crawl(cx, address, "/", &manners).unwrap());
+        let (ends, report) = served(pool, limits, handler, |cx, address, _| crawl(cx, address, "/", &policy).unwrap());
         assert_eq!(report.statuses, BTreeMap::from([(None, 1)]));
         assert_eq!(ends.cancelled, 1);
     });

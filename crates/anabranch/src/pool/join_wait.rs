@@ -51,7 +51,7 @@ struct SpinWait {
 }
 
 impl SpinWait {
-    /// Returns whether to search once more.
+    /// Returns whether to search once more. Raids on the way, once.
     fn lasts(&mut self, worker: &Worker) -> bool {
         if self.is_long {
             return false;

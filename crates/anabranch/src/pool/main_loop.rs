@@ -82,7 +82,7 @@ impl Registry {
                 let role = self.sleep.retire(me.index);
                 // The heartbeat worker had no slot to offer, and did not doze. From now on the next root may wake it.
                 if role == Idle::Asleep && self.expects_forks() && !self.sleep.has_dozing() {
-                    self.worker(self.heartbeat.load(Ordering::Relaxed)).parker.unpark();
+                    self.unpark_heartbeat();
                 }
                 found = self.rest(me, role, &mut backoff);
                 now = Instant::now();

@@ -63,7 +63,7 @@ pub(crate) struct Registry {
     /// Where the next fiber from outside goes.
     next_worker: AtomicUsize,
     /// The worker entry of the last heartbeat worker: a hint.
-    pub(super) heartbeat: AtomicUsize,
+    heartbeat: AtomicUsize,
     /// Whether a thread searches that would request work of a root that begins now: a hint.
     has_searcher: CachePadded<AtomicBool>,
     /// Whether threads have lately taken forks that were worth it, so that more may follow soon: a hint.
@@ -196,12 +196,17 @@ impl Registry {
     pub(crate) fn announce_work(&self) {
         match self.sleep.call_if_vacant() {
             Some(worker) => self.wake(Some(worker)),
-            None if self.sleep.has_heartbeat() => self.worker(self.heartbeat.load(Ordering::Relaxed)).parker.unpark(),
+            None if self.sleep.has_heartbeat() => self.unpark_heartbeat(),
             // The hint would be an old one: perhaps the caller itself, which is about to park, and would never do so.
             // There may be no worker yet that could be called.
             None if self.pool_threads.had_no_thread() => self.ensure_heartbeat(),
             None => {}
         }
+    }
+
+    /// Ends the interval of the heartbeat worker. The worker is a hint: the last one that has acted as such.
+    pub(super) fn unpark_heartbeat(&self) {
+        self.worker(self.heartbeat.load(Ordering::Relaxed)).parker.unpark();
     }
 
     /// Records that a worker acts as the heartbeat worker.

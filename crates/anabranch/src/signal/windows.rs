@@ -18,13 +18,13 @@ use windows_sys::{
 
 /// Ctrl-C and Ctrl-Break.
 pub(super) static INTERRUPT: Signal = Signal::new();
-/// The end of the session.
+/// The window is closed, the user logs off, or the system shuts down.
 pub(super) static END: Signal = Signal::new();
 
 /// Whether the handler is installed.
 static IS_INSTALLED: Mutex<bool> = Mutex::new(false);
 
-/// Some events, and who waits for them.
+/// A kind of event, and the fibers that wait for one.
 pub(super) struct Signal {
     is_used: AtomicBool,
     waits: Notify,
