@@ -69,7 +69,8 @@
 //! | wait for Ctrl-C | `signal`, with the feature `signal` |
 //! | choose the number of threads | `ANABRANCH_NUM_THREADS`, [`Pool::builder`] |
 //! | test what depends on time | [`time::ManualClock`] |
-//! | find out why a program hangs or is slow | [`fibers`], [`stats`], [`guide::tuning`] |
+//! | find out where the time went | `ANABRANCH_TRACE`, [`trace`](mod@trace) |
+//! | find out why a program hangs or is slow | [`report_all`], [`fibers`], [`stats`], [`guide::tuning`] |
 //!
 //! # Modules
 //! | | |
@@ -80,6 +81,7 @@
 //! | [`sync`] | locks, events, semaphores, triggers and the like |
 //! | [`proto`](mod@proto) | conversations; over a wire with the feature `serde` |
 //! | [`time`] | clocks |
+//! | [`trace`](mod@trace) | what the threads did, for `anabranch explain` |
 //! | `net` | sockets, with the feature `net` |
 //! | `signal` | Ctrl-C and other signals, with the feature `signal` |
 //! | [`guide`] | chapters on use, and for users of rayon, crossbeam, tokio and Go |
@@ -111,6 +113,8 @@
 //! - `net`: sockets, `net`.
 //! - `signal`: Ctrl-C and other signals, `signal`; enables `net`.
 //! - `serde`: conversations over a wire, `proto::wire`.
+//! - `tracing`: the spans of the crate `tracing` follow their fibers, `TracingSpans`.
+//! - `metrics`: the counters of a pool for the crate `metrics`, `Stats::report_metrics`.
 
 #![cfg_attr(not(any(unix, windows)), allow(dead_code, reason = "there are no fibers to use it"))]
 
@@ -163,16 +167,23 @@ pub mod sync;
 mod sys;
 #[cfg_attr(loom, allow(dead_code, unused_imports, reason = "the models run a part of it"))]
 pub mod time;
+#[cfg(all(any(unix, windows), not(any(loom, shuttle))))]
+pub mod trace;
+#[cfg(not(all(any(unix, windows), not(any(loom, shuttle)))))]
+#[allow(dead_code, unused_imports, reason = "nothing is recorded")]
+mod trace;
 #[cfg_attr(loom, allow(dead_code, reason = "the models run a part of it"))]
 mod wait;
 
+#[cfg(all(feature = "tracing", not(loom)))]
+pub use crate::pool::TracingSpans;
 #[cfg(all(any(unix, windows), not(loom)))]
 pub use crate::{
     channel::service::{Service, spawn_service},
     cx::{
-        Arrivals, FallibleRacers, FiberInfo, FiberScope, FiberState, JoinError, JoinHandle, JoinSet, Joining, Racers,
-        Restart, ScopedHandle, SleepAsync, Spawner, Supervision, Supervisor, TryScope, TrySpawner, fibers, sleep_async,
-        spawn, spawn_async, spawn_named,
+        Arrivals, FallibleRacers, FiberScope, JoinError, JoinHandle, JoinSet, Joining, Racers, Restart, ScopedHandle,
+        SleepAsync, Spawner, Supervision, Supervisor, TryScope, TrySpawner, fibers, report_all, sleep_async, spawn,
+        spawn_async, spawn_named,
     },
 };
 #[cfg(not(loom))]
@@ -185,9 +196,10 @@ pub use crate::{
         scope::{Scope, scope},
     },
     pool::{
-        BuildError, Builder, FiberHooks, Hazard, HazardKind, HookedFiber, Pool, PoolId, Stats, ThreadBuilder,
-        WorkerStats, broadcast, current_num_threads, current_pool_id, current_thread_index, has_pending, in_pool,
-        run_pending, run_pending_local, spawn_broadcast, stats,
+        BuildError, Builder, FiberHooks, FiberInfo, FiberState, Hazard, HazardKind, HookedFiber, LockHolder, Pool,
+        PoolId, Report, Stats, ThreadBuilder, ThreadInfo, ThreadState, WorkerStats, broadcast, current_num_threads,
+        current_pool_id, current_thread_index, has_pending, in_pool, run_pending, run_pending_local, spawn_broadcast,
+        stats,
     },
     wait::{Cancelled, TimedOut, WaitError},
 };

@@ -1,34 +1,12 @@
 //! Spans of `tracing`: without hooks they leak from fiber to fiber, with hooks they follow their fiber. In a process of
 //! its own, since a process has one global subscriber.
 
-#![cfg(all(unix, not(loom), not(shuttle), not(miri)))]
+#![cfg(all(feature = "tracing", unix, not(loom), not(shuttle), not(miri)))]
 
 mod common;
 
-use anabranch::{Builder, Cx, FiberHooks, HookedFiber, sync::Trigger};
-use tracing::{Id, Span, dispatcher, info_span};
-
-/// Lets the spans that are entered follow their fiber.
-struct Spans;
-
-impl FiberHooks for Spans {
-    type Saved = Vec<Id>;
-
-    fn suspend(&self, _: &HookedFiber<'_>) -> Vec<Id> {
-        dispatcher::get_default(|dispatch| {
-            let mut entered = Vec::new();
-            while let Some(id) = dispatch.current_span().id().cloned() {
-                dispatch.exit(&id);
-                entered.push(id);
-            }
-            entered
-        })
-    }
-
-    fn resume(&self, _: &HookedFiber<'_>, entered: Vec<Id>) {
-        dispatcher::get_default(|dispatch| entered.iter().rev().for_each(|id| dispatch.enter(id)));
-    }
-}
+use anabranch::{Builder, Cx, TracingSpans, sync::Trigger};
+use tracing::{Span, dispatcher, info_span};
 
 /// The name of the innermost span.
 fn current() -> Option<&'static str> {
@@ -72,7 +50,7 @@ fn spans_follow_their_fiber() {
         dispatcher::set_global_default(dispatcher::Dispatch::new(tracing_subscriber::registry())).unwrap();
         let (leaked, _) = inside_of_another(anabranch::Pool::builder());
         assert_eq!(leaked, Some("inner"), "the leak that the hooks are for");
-        let (leaked, found) = inside_of_another(anabranch::Pool::builder().fiber_hooks(Spans));
+        let (leaked, found) = inside_of_another(anabranch::Pool::builder().fiber_hooks(TracingSpans));
         assert_eq!(leaked, None);
         assert_eq!(found, [Some("inner"), Some("inner"), Some("outer"), None]);
     });

@@ -184,18 +184,15 @@ pub(super) use closed;
 /// Implements an operation by its field `wait`.
 macro_rules! by_its_wait {
     ($name:literal: $closing:ident $([$($generics:tt)*])?) => {
-        // SAFETY: `wait` upholds the contract of `Waitable`, and every call is forwarded to it.
-        unsafe impl $(<$($generics)*>)? $crate::wait::waitable::Waitable for $closing<'_ $(, $($generics)*)?> {
-            unsafe fn register(&self, waiter: *const $crate::wait::waiter::Waiter, ticket: u32) -> bool {
-                // SAFETY: the caller keeps the waiter armed and alive, and this object in place, until `unregister`.
-                unsafe { self.wait.register(waiter, ticket) }
-            }
+        impl $(<$($generics)*>)? $crate::cx::attempt::Attempt for $closing<'_ $(, $($generics)*)?> {
+            type Output = ();
 
-            unsafe fn unregister(&self, is_selected: bool) {
-                // SAFETY: the caller has registered here, and its wait has ended.
-                unsafe { self.wait.unregister(is_selected) }
+            fn attempt(&self) -> Option<()> {
+                $crate::cx::attempt::Attempt::attempt(&self.wait)
             }
         }
+
+        $crate::wait::waitable::waits_by!(wait: $closing<'_ $(, $($generics)*)?> $(, [$($generics)*])?);
 
         impl $(<$($generics)*>)? ::std::fmt::Debug for $closing<'_ $(, $($generics)*)?> {
             fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {

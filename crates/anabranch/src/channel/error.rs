@@ -1,7 +1,10 @@
 //! The errors of sends and receives. A failed send returns its value in the error.
 
-use crate::wait::{Cancelled, TimedOut, WaitError};
-use std::{error::Error, fmt, io};
+use crate::wait::{
+    Cancelled, TimedOut, WaitError,
+    error_macros::{from_units, from_variants, into_io, texts},
+};
+use std::{fmt, io};
 
 /// The channel is closed, and all its values have been received.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -195,32 +198,10 @@ pub(super) fn refused<T>(error: SendTimeoutError<T>) -> ClosedError<T> {
     ClosedError(error.into_inner())
 }
 
-/// Implements `From` from each of these errors to the variant of the same name.
-macro_rules! from_units {
-    ($($unit:ident => $($error:ident),*;)*) => {$($(
-        impl From<$unit> for $error {
-            fn from(_: $unit) -> Self {
-                Self::$unit
-            }
-        }
-    )*)*};
-}
-
 from_units! {
     Closed => RecvError, RecvTimeoutError, TryRecvError, ReserveError, ReserveTimeoutError, TryReserveError, SendAllError;
     Cancelled => RecvError, RecvTimeoutError, ReserveError, ReserveTimeoutError, SendAllError;
     TimedOut => ReserveTimeoutError;
-}
-
-/// Implements `From` between errors. Each variant becomes the variant of the same name.
-macro_rules! from_variants {
-    ($($from:ident => $to:ident { $($variant:ident),* })*) => {$(
-        impl From<$from> for $to {
-            fn from(error: $from) -> Self {
-                match error { $($from::$variant => Self::$variant,)* }
-            }
-        }
-    )*};
 }
 
 from_variants! {
@@ -293,18 +274,6 @@ impl From<Closed> for io::Error {
     }
 }
 
-/// Implements conversions to other errors through [`Closed`], [`Cancelled`] and [`TimedOut`].
-macro_rules! into_io {
-    ($($from:ident { $($variant:ident),* })*) => {$(
-        /// Converts the variant like the error of the same name.
-        impl From<$from> for io::Error {
-            fn from(error: $from) -> Self {
-                match error { $($from::$variant => $variant.into(),)* }
-            }
-        }
-    )*};
-}
-
 into_io! {
     RecvError { Closed, Cancelled }
     RecvTimeoutError { Closed, Cancelled, TimedOut }
@@ -319,19 +288,6 @@ const CANCELLED: &str = "cancelled while waiting for the channel";
 const TIMED_OUT: &str = "the deadline of the wait for the channel has passed";
 const EMPTY: &str = "the channel is empty";
 const FULL: &str = "the channel is full";
-
-/// Implements `Display` and `Error`.
-macro_rules! texts {
-    ($($name:ident $(<$t:ident>)? { $($pattern:pat => $text:expr,)* })*) => {$(
-        impl$(<$t>)? fmt::Display for $name$(<$t>)? {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(match self { $($pattern => $text,)* })
-            }
-        }
-
-        impl$(<$t>)? Error for $name$(<$t>)? {}
-    )*};
-}
 
 texts! {
     Closed { Self => CLOSED, }

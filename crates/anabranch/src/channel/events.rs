@@ -6,7 +6,7 @@ use crate::{
     sys::sync::full_fence,
     wait::{
         latch::{Latch, LatchWait},
-        waitable::Waitable,
+        waitable::{Waitable, waits_by},
         waiter::Waiter,
     },
 };
@@ -82,18 +82,7 @@ impl Attempt for Triggered<'_> {
     }
 }
 
-// SAFETY: `wait` upholds the contract of `Waitable`, and every call is forwarded to it.
-unsafe impl Waitable for Triggered<'_> {
-    unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
-        // SAFETY: the caller keeps the waiter armed and alive, and this object in place, until `unregister`.
-        unsafe { self.wait.register(waiter, ticket) }
-    }
-
-    unsafe fn unregister(&self, is_selected: bool) {
-        // SAFETY: the caller has registered here, and its wait has ended.
-        unsafe { self.wait.unregister(is_selected) }
-    }
-}
+waits_by!(wait: Triggered<'_>);
 
 impl fmt::Debug for Sleeping<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

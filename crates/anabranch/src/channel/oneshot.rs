@@ -253,14 +253,6 @@ pub struct Closing<'a> {
     wait: packet::RefusalWait<'a>,
 }
 
-impl Attempt for Closing<'_> {
-    type Output = ();
-
-    fn attempt(&self) -> Option<()> {
-        self.wait.attempt()
-    }
-}
-
 by_its_wait!("oneshot::Closing": Closing);
 
 impl<T> fmt::Debug for Sender<T> {

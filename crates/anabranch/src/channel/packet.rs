@@ -26,7 +26,7 @@ use crate::{
     sys::sync::spin_while,
     wait::{
         state_word::{Content, WaitNode, Word, is_address, number, number_of, try_select},
-        waitable::Waitable,
+        waitable::{Waitable, waits_by},
         waiter::Waiter,
     },
 };
@@ -293,15 +293,4 @@ impl Attempt for RefusalWait<'_> {
     }
 }
 
-// SAFETY: `wait` upholds the contract of `Waitable`, and every call is forwarded to it.
-unsafe impl Waitable for RefusalWait<'_> {
-    unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
-        // SAFETY: the caller keeps the waiter armed and alive, and this object in place, until `unregister`.
-        unsafe { self.wait.register(waiter, ticket) }
-    }
-
-    unsafe fn unregister(&self, is_selected: bool) {
-        // SAFETY: the caller has registered here, and its wait has ended.
-        unsafe { self.wait.unregister(is_selected) }
-    }
-}
+waits_by!(wait: RefusalWait<'_>);

@@ -48,6 +48,7 @@ pub struct Service<Q, R = ()> {
 ///     service.stop(cx).unwrap();
 /// });
 /// ```
+#[track_caller]
 pub fn spawn_service<Q, R, F>(body: F) -> Service<Q, R>
 where
     Q: Send + 'static,
@@ -60,6 +61,7 @@ where
 
 impl Pool {
     /// Like [`spawn_service`], in this pool.
+    #[track_caller]
     pub fn spawn_service<Q, R, F>(&self, body: F) -> Service<Q, R>
     where
         Q: Send + 'static,

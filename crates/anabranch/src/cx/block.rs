@@ -13,6 +13,7 @@ use crate::{
 };
 use std::{
     alloc::{Layout, alloc, dealloc, handle_alloc_error},
+    panic::Location,
     ptr::{self, NonNull},
     sync::Arc,
 };
@@ -64,17 +65,15 @@ impl<S: Shared<F, T>, F, T, N: Name> Block<S, F, T, N> {
     /// # Safety
     /// The block stays alive until the job has been run, and any thread may run the job.
     #[inline]
-    pub(super) unsafe fn allocate(
-        name: N,
-        function: F,
-        shared: impl FnOnce(&'static Vtable) -> S,
-    ) -> (NonNull<S>, Job) {
+    #[track_caller]
+    pub(super) unsafe fn allocate(name: N, function: F, shared: impl FnOnce(Header) -> S) -> (NonNull<S>, Job) {
+        let origin = Location::caller();
         let block = allocate(|place| {
             let vtable = match place {
                 Place::Page => &Self::IN_PAGE,
                 Place::Heap => &Self::ON_HEAP,
             };
-            Self { shared: shared(vtable), name, stage: Stage::Unstarted(function) }
+            Self { shared: shared(Header { vtable, origin }), name, stage: Stage::Unstarted(function) }
         });
         // SAFETY: by the contract of `Shared` the block begins with a header. The caller keeps it alive until the job
         // has been run, by any thread.

@@ -70,6 +70,7 @@ unsafe impl<F: FnOnce(&Cx<'_>) -> Option<T> + Send, T: Send> Shared<F, T> for Ch
 ///
 /// # Safety
 /// The child has entered the data, which stays alive until the child has left it. The job is run.
+#[track_caller]
 pub(super) unsafe fn make<'scope, F, T, N>(
     data: &'scope ScopeData,
     name: N,
@@ -80,7 +81,7 @@ where
     T: Send + 'scope,
     N: Name,
 {
-    let shared = |vtable| Child { head: Header { vtable }, done: Latch::new(), data };
+    let shared = |head| Child { head, done: Latch::new(), data };
     // SAFETY: the scope waits until the child has left the data. By then the function has been run, and the job no
     // longer uses the block. The handle cannot outlive the scope. `F` and `T` are `Send`, so any thread may run it.
     let (child, job) = unsafe { Block::allocate(name, function, shared) };

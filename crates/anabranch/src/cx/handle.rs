@@ -44,9 +44,9 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    pub(super) fn new(vtable: &'static Vtable) -> Self {
+    pub(super) fn new(head: Header) -> Self {
         Self {
-            head: Header { vtable },
+            head,
             done: Latch::new(),
             scope: CancelScope::unattached(),
             references: AtomicU64::new(1),

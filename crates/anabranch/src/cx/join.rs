@@ -20,12 +20,13 @@ use crate::{
         sync::{AtomicBool, Ordering},
         unwind::{catch_unwind, resume_unwind},
     },
+    trace::Origin,
     wait::{
         cancel::CancelScope,
         suspend::{Suspend, WaitReason},
     },
 };
-use std::{panic::AssertUnwindSafe, thread};
+use std::{any::type_name, panic::AssertUnwindSafe, thread};
 
 /// The second half: what it runs, and in which scope.
 struct Half<F> {
@@ -115,7 +116,7 @@ impl Cx<'_> {
         // `fork` ends.
         unsafe { worker.stack.push(fork.frame()) };
         if is_requested {
-            worker.serve();
+            worker.serve(Origin { at: Some(reason.at), job: type_name::<Half<B>> });
         }
         // Caught, because a fiber or thread that unwinds must not wait.
         let ra = catch_unwind(AssertUnwindSafe(|| a(&self.within(&cancel, self.deadline, self.locals))));

@@ -161,6 +161,7 @@ impl<'scope, 'env> Spawner<'scope, 'env> {
 
 impl<'scope, T: Send + 'scope> JoinSet<'scope, '_, T> {
     /// Spawns a fiber in the set. The returned handle cancels this fiber alone, and may be dropped.
+    #[track_caller]
     pub fn spawn<F>(&mut self, function: F) -> CancelHandle
     where
         F: FnOnce(&Cx<'_>) -> T + Send + 'scope,
@@ -169,6 +170,7 @@ impl<'scope, T: Send + 'scope> JoinSet<'scope, '_, T> {
     }
 
     /// Spawns a fiber in the set with a name, which [`Pool::fibers`](crate::Pool::fibers) shows.
+    #[track_caller]
     pub fn spawn_named<F>(&mut self, name: &str, function: F) -> CancelHandle
     where
         F: FnOnce(&Cx<'_>) -> T + Send + 'scope,
@@ -176,6 +178,7 @@ impl<'scope, T: Send + 'scope> JoinSet<'scope, '_, T> {
         self.spawn_member(Arc::<str>::from(name), function)
     }
 
+    #[track_caller]
     fn spawn_member<F>(&mut self, name: impl Name, function: F) -> CancelHandle
     where
         F: FnOnce(&Cx<'_>) -> T + Send + 'scope,

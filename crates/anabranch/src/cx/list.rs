@@ -1,137 +1,9 @@
-//! A listing of the fibers of a pool and of the threads that wait in it, to find out why a program hangs.
+//! Lists and reports of fibers and threads, to find out why a program hangs.
 
-use crate::{
-    fiber::{status::State, task::Job},
-    pool::{Pool, registry::Registry},
+use crate::pool::{
+    Pool, inspect, live,
+    report::{FiberInfo, Report},
 };
-use std::{fmt, panic::Location, sync::Arc};
-
-/// The state of a fiber.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum FiberState {
-    /// It has not started; any worker may take it.
-    Unstarted,
-    /// It is ready: its worker has yet to resume it.
-    Ready,
-    /// It runs.
-    Running,
-    /// It waits: [`FiberInfo::waits_for`] returns for what.
-    Waiting,
-}
-
-/// A snapshot of a fiber, or of a thread that waits. See [`Pool::fibers`].
-#[derive(Debug, Clone)]
-pub struct FiberInfo {
-    name: Option<Arc<str>>,
-    state: FiberState,
-    waits_for: Option<&'static str>,
-    location: Option<&'static Location<'static>>,
-    worker: Option<usize>,
-    is_thread: bool,
-}
-
-impl FiberInfo {
-    /// Returns the name of the fiber or thread, if it has one.
-    pub fn name(&self) -> Option<&str> {
-        self.name.as_deref()
-    }
-
-    /// Returns its state.
-    pub fn state(&self) -> FiberState {
-        self.state
-    }
-
-    /// Returns what it waits for, if it waits: for example `"sleep"`.
-    pub fn waits_for(&self) -> Option<&'static str> {
-        self.waits_for
-    }
-
-    /// Returns where in the program it waits.
-    pub fn location(&self) -> Option<&'static Location<'static>> {
-        self.location
-    }
-
-    /// Returns whether it is not a fiber but a thread that waits inside [`run`](crate::run).
-    pub fn is_thread(&self) -> bool {
-        self.is_thread
-    }
-
-    /// Returns the index of the worker that started it. Returns `None` if it has not started, or if it is a thread that
-    /// does not belong to the pool.
-    pub fn worker(&self) -> Option<usize> {
-        self.worker
-    }
-}
-
-impl fmt::Display for FiberInfo {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let kind = if self.is_thread { "thread " } else { "" };
-        write!(f, "{kind}{}: ", self.name().unwrap_or("unnamed"))?;
-        match (self.state, self.waits_for, self.location) {
-            (FiberState::Unstarted, ..) => f.write_str("not started")?,
-            (FiberState::Ready, ..) => f.write_str("ready")?,
-            (FiberState::Running, ..) => f.write_str("running")?,
-            (FiberState::Waiting, Some(what), Some(location)) => write!(f, "waits for {what} at {location}")?,
-            (FiberState::Waiting, ..) => f.write_str("waits")?,
-        }
-        match self.worker {
-            Some(worker) => write!(f, " (worker {worker})"),
-            None => Ok(()),
-        }
-    }
-}
-
-fn list(registry: &Registry) -> Vec<FiberInfo> {
-    let mut list = Vec::new();
-    for worker in registry.workers() {
-        worker.fibers.blocks.for_each(|fiber| {
-            let card = fiber.card();
-            let state = match fiber.state() {
-                State::Idle => return,
-                State::Running => FiberState::Running,
-                State::Ready => FiberState::Ready,
-                State::Suspended => FiberState::Waiting,
-            };
-            let reason = card.reason().filter(|_| state == FiberState::Waiting);
-            list.push(FiberInfo {
-                name: card.name(),
-                state,
-                waits_for: reason.map(|reason| *reason.what),
-                location: reason.map(|reason| reason.at),
-                worker: Some(worker.index),
-                is_thread: false,
-            });
-        });
-        if worker.card.state() == State::Suspended {
-            let reason = worker.card.reason();
-            list.push(FiberInfo {
-                name: worker.card.name(),
-                state: FiberState::Waiting,
-                waits_for: reason.map(|reason| *reason.what),
-                location: reason.map(|reason| reason.at),
-                worker: worker.is_own.then_some(worker.index),
-                is_thread: true,
-            });
-        }
-    }
-    for worker in registry.workers() {
-        let mut push = |job: Job| {
-            list.push(FiberInfo {
-                // SAFETY: the job is in the queue, so it has not been run, and it stays there during this call.
-                name: unsafe { job.name() },
-                state: FiberState::Unstarted,
-                waits_for: None,
-                location: None,
-                worker: None,
-                is_thread: false,
-            });
-        };
-        worker.fibers.jobs.for_each(&mut push);
-        worker.placed().for_each(push);
-    }
-    list
-}
 
 impl Pool {
     /// Returns the started fibers, those that have not started, and the threads that wait inside [`run`](Self::run).
@@ -157,7 +29,43 @@ impl Pool {
     /// # Ok::<(), anabranch::BuildError>(())
     /// ```
     pub fn fibers(&self) -> Vec<FiberInfo> {
-        list(self.registry())
+        inspect::fibers(self.registry())
+    }
+
+    /// Returns what the fibers and threads of this pool do: those of [`fibers`](Self::fibers), the pool's threads, and
+    /// the cycles of fibers that wait for each other's locks. They continue meanwhile.
+    ///
+    /// Linear like [`fibers`](Self::fibers). It needs no thread of the pool, so it works while all of them are blocked.
+    ///
+    /// ```
+    /// use anabranch::sync::{Barrier, Mutex};
+    /// use std::sync::Arc;
+    ///
+    /// let pool = anabranch::Pool::builder().threads(1).build()?;
+    /// let locks = [(); 2].map(|()| Arc::new(Mutex::new(())));
+    /// let barrier = Arc::new(Barrier::new(2));
+    /// let fibers = [0, 1].map(|first| {
+    ///     let (one, other) = (Arc::clone(&locks[first]), Arc::clone(&locks[1 - first]));
+    ///     let barrier = Arc::clone(&barrier);
+    ///     pool.spawn(move |cx| {
+    ///         let _one = one.lock(cx).unwrap();
+    ///         barrier.wait(cx).unwrap();                     // now the other fiber has its first lock
+    ///         other.lock(cx).is_err()
+    ///     })
+    /// });
+    /// let report = loop {
+    ///     let report = pool.report();
+    ///     if report.cycles().len() > 0 {
+    ///         break report;
+    ///     }
+    /// };
+    /// println!("{report}");
+    /// assert!(report.to_string().contains("cycle of 2:"));
+    /// # fibers.iter().for_each(|fiber| fiber.cancel());
+    /// # Ok::<(), anabranch::BuildError>(())
+    /// ```
+    pub fn report(&self) -> Report {
+        inspect::report(&[self.registry()])
     }
 }
 
@@ -167,5 +75,20 @@ impl Pool {
 /// Panics outside of any pool when the default pool cannot be created.
 #[track_caller]
 pub fn fibers() -> Vec<FiberInfo> {
-    list(Pool::of_caller())
+    inspect::fibers(Pool::of_caller())
+}
+
+/// Returns what the fibers and threads of all pools of the process do, as [`Pool::report`] does. Makes no pool.
+///
+/// Set the environment variable `ANABRANCH_REPORT_SIGNAL` to print this report on a signal: see
+/// [the guide](crate::guide::tuning#finding-a-hang).
+///
+/// ```
+/// let pool = anabranch::Pool::builder().threads(1).build()?;
+/// let report = anabranch::report_all();
+/// assert!(report.threads().iter().any(|thread| thread.pool() == pool.id()));
+/// # Ok::<(), anabranch::BuildError>(())
+/// ```
+pub fn report_all() -> Report {
+    live::report()
 }

@@ -68,7 +68,7 @@ pub use self::{
     handle::JoinHandle,
     join_error::JoinError,
     join_set::{JoinSet, Joining},
-    list::{FiberInfo, FiberState, fibers},
+    list::{fibers, report_all},
     map_unordered::Arrivals,
     race::{FallibleRacers, Racers},
     scope::{FiberScope, Spawner},

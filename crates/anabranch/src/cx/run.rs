@@ -57,6 +57,7 @@ impl Pool {
     /// });
     /// assert_eq!(sum.unwrap(), 42);
     /// ```
+    #[track_caller]
     pub fn run<R>(&self, body: impl FnOnce(&Cx<'_>) -> R) -> R {
         self.registry().enter(|| run_here(body))
     }

@@ -147,6 +147,7 @@ impl<'scope, 'env> FiberScope<'scope, 'env> {
     /// Spawns a fiber in the scope. Cancelling the scope cancels it.
     ///
     /// The handle may be dropped: the scope waits in any case.
+    #[track_caller]
     pub fn spawn<F, T>(&'scope self, function: F) -> ScopedHandle<'scope, T>
     where
         F: FnOnce(&Cx<'_>) -> T + Send + 'scope,
@@ -156,6 +157,7 @@ impl<'scope, 'env> FiberScope<'scope, 'env> {
     }
 
     /// Spawns a fiber in the scope with a name, which [`Pool::fibers`](crate::Pool::fibers) shows.
+    #[track_caller]
     pub fn spawn_named<F, T>(&'scope self, name: &str, function: F) -> ScopedHandle<'scope, T>
     where
         F: FnOnce(&Cx<'_>) -> T + Send + 'scope,
@@ -165,6 +167,7 @@ impl<'scope, 'env> FiberScope<'scope, 'env> {
     }
 
     /// Spawns a fiber that has no result if its function returns `None`.
+    #[track_caller]
     pub(super) fn spawn_child<F, T>(&'scope self, name: impl Name, function: F) -> ScopedHandle<'scope, T>
     where
         F: FnOnce(&Cx<'_>) -> Option<T> + Send + 'scope,
@@ -228,6 +231,7 @@ impl fmt::Debug for FiberScope<'_, '_> {
 
 impl<'scope> Spawner<'scope, '_> {
     /// Spawns a fiber in the scope. See [`FiberScope::spawn`].
+    #[track_caller]
     pub fn spawn<F, T>(self, function: F) -> ScopedHandle<'scope, T>
     where
         F: FnOnce(&Cx<'_>) -> T + Send + 'scope,
@@ -242,6 +246,7 @@ impl<'scope> Spawner<'scope, '_> {
     }
 
     /// Spawns a fiber in the scope with a name. See [`FiberScope::spawn_named`].
+    #[track_caller]
     pub fn spawn_named<F, T>(self, name: &str, function: F) -> ScopedHandle<'scope, T>
     where
         F: FnOnce(&Cx<'_>) -> T + Send + 'scope,
@@ -251,6 +256,7 @@ impl<'scope> Spawner<'scope, '_> {
     }
 
     /// Spawns a fiber that has no result if its function returns `None`.
+    #[track_caller]
     pub(super) fn spawn_child<F, T>(self, name: impl Name, function: F) -> ScopedHandle<'scope, T>
     where
         F: FnOnce(&Cx<'_>) -> Option<T> + Send + 'scope,
@@ -261,6 +267,7 @@ impl<'scope> Spawner<'scope, '_> {
     }
 
     /// Spawns a child that the caller has counted.
+    #[track_caller]
     fn spawn_counted<F, T>(self, name: impl Name, function: F) -> ScopedHandle<'scope, T>
     where
         F: FnOnce(&Cx<'_>) -> Option<T> + Send + 'scope,

@@ -109,6 +109,7 @@ where
     spawn_task(Pool::of_caller(), Arc::from(name), |cx| Ok(function(cx)))
 }
 
+#[track_caller]
 pub(super) fn spawn_task<F, T, N>(registry: &Registry, name: N, function: F) -> JoinHandle<T>
 where
     F: FnOnce(&Cx<'_>) -> Result<T, JoinError> + Send + 'static,
@@ -131,6 +132,7 @@ impl Pool {
     /// let handle = pool.spawn(|_| "done");
     /// assert_eq!(pool.run(|cx| handle.join(cx)).unwrap(), "done");
     /// ```
+    #[track_caller]
     pub fn spawn<F, T>(&self, function: F) -> JoinHandle<T>
     where
         F: FnOnce(&Cx<'_>) -> T + Send + 'static,
@@ -140,6 +142,7 @@ impl Pool {
     }
 
     /// Spawns a fiber with a name, which [`Pool::fibers`] shows.
+    #[track_caller]
     pub fn spawn_named<F, T>(&self, name: &str, function: F) -> JoinHandle<T>
     where
         F: FnOnce(&Cx<'_>) -> T + Send + 'static,

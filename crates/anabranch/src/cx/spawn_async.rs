@@ -31,6 +31,7 @@ where
 
 impl Pool {
     /// Runs a future on this pool, as [`spawn_async`] does.
+    #[track_caller]
     pub fn spawn_async<F>(&self, future: F) -> JoinHandle<F::Output>
     where
         F: Future + Send + 'static,

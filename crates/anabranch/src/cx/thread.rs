@@ -14,8 +14,12 @@ use crate::{
         hazard::{Hazard, HazardKind},
         worker::Worker,
     },
-    sys::sync::hint,
+    sys::{
+        clock::Instant,
+        sync::{Ordering, hint},
+    },
     time::{Clock, NEVER},
+    trace,
     wait::{
         current_stack::Stack,
         parked::Parked,
@@ -23,7 +27,7 @@ use crate::{
         waiter::{Selected, Waiter},
     },
 };
-use std::{cell::Cell, marker::PhantomData, sync::Arc, thread, time::Duration};
+use std::{cell::Cell, marker::PhantomData, ptr, sync::Arc, thread, time::Duration};
 
 /// How often a thread checks whether its wait is over before it parks.
 const SPINS_BEFORE_PARK: usize = if cfg!(shuttle) { 2 } else { 200 };
@@ -81,35 +85,64 @@ impl BlockingThread {
     }
 }
 
-/// Shows in the status of a slot what its thread waits for.
+/// Shows in the status of a worker entry what its thread waits for.
 struct Shown<'a> {
-    card: &'a FiberStatus,
+    worker: &'a Worker,
     /// The previous status: a waiting thread may have to run a broadcast, which waits in turn.
-    outer: Option<WaitReason>,
+    outer: Option<Before>,
+}
+
+struct Before {
+    state: State,
+    reason: WaitReason,
+    since: u32,
+    waiter: *mut (),
 }
 
 impl<'a> Shown<'a> {
-    fn new(card: &'a FiberStatus, reason: WaitReason) -> Self {
-        let outer = if card.state() == State::Suspended { card.reason() } else { None };
+    fn new(worker: &'a Worker, reason: WaitReason, waiter: *const Waiter, has_deadline: bool) -> Self {
+        let card = &worker.card;
+        let state = card.state();
+        let reason_before = if state == State::Idle { None } else { card.reason() };
+        let outer = reason_before.map(|reason| Before {
+            state,
+            reason,
+            since: card.since(),
+            waiter: worker.waiter.load(Ordering::Relaxed),
+        });
         if outer.is_none()
             && let Some(name) = thread::current().name()
         {
             card.set_name(name.into());
         }
-        card.suspend(reason);
-        Self { card, outer }
+        worker.waiter.store(waiter.cast_mut().cast(), Ordering::Relaxed);
+        card.suspend(reason, worker.registry().map_or(0, |registry| registry.tick_at(Instant::now())));
+        if has_deadline {
+            card.set(State::SuspendedUntil);
+        }
+        worker.trace.waiting(reason.what, reason.at);
+        Self { worker, outer }
     }
 }
 
 impl Drop for Shown<'_> {
     fn drop(&mut self) {
-        match self.outer {
-            Some(reason) => self.card.suspend(reason),
-            None => {
-                self.card.set(State::Idle);
-                self.card.clear_name();
+        let card = &self.worker.card;
+        let waiter = match &self.outer {
+            Some(before) => {
+                card.suspend(before.reason, before.since);
+                card.set(before.state);
+                self.worker.trace.waiting(before.reason.what, before.reason.at);
+                before.waiter
             }
-        }
+            None => {
+                self.worker.trace.state(trace::State::Working);
+                card.set(State::Idle);
+                card.clear_name();
+                ptr::null_mut()
+            }
+        };
+        self.worker.waiter.store(waiter, Ordering::Relaxed);
     }
 }
 
@@ -137,7 +170,7 @@ unsafe impl Suspend for BlockingThread {
         }
         self.warn_on_a_fiber(reason);
         // Not before: to publish the status costs more than a wait that is over at once.
-        let _shown = Shown::new(&me.card, reason);
+        let _shown = Shown::new(me, reason, self.waiter(), deadline != NEVER);
         let mut is_long = false;
         while waiter.selected().is_none() {
             if deadline != NEVER && self.clock().tick() >= deadline && waiter.select_itself(Selected::TimedOut) {
@@ -171,4 +204,22 @@ unsafe impl Suspend for BlockingThread {
 
     /// Does nothing: threads have names of their own.
     fn set_name(&self, _: Arc<str>) {}
+}
+
+/// Returns the status of the calling fiber or thread, if it waits by `waiter` in a pool. Returns `None` for the waiter
+/// of a future, which another thread may drop.
+///
+/// # Safety
+/// The waiter is alive. The caller does not use the status after the wait.
+pub(crate) unsafe fn status_of_waiting<'a>(waiter: *const Waiter) -> Option<&'a FiberStatus> {
+    let fiber = Stack::current().fiber().unwrap_or(ptr::null());
+    // SAFETY: the fiber runs this, and its block lives longer than its wait. A thread stays in its pool while it waits.
+    // The caller keeps the waiter alive.
+    unsafe {
+        if ptr::eq(waiter.cast(), fiber) {
+            return Some(&(*fiber.cast::<Fiber>()).card);
+        }
+        let me = Worker::current();
+        ((*waiter).resumes() && !(*waiter).has_home() && me.registry().is_some()).then_some(&me.card)
+    }
 }

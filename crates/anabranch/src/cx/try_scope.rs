@@ -116,6 +116,7 @@ impl<'scope, 'env, E: Send> TryScope<'scope, 'env, E> {
     /// error. Its handle then returns [`Cancelled`](crate::Cancelled).
     ///
     /// The handle may be dropped: the scope waits in any case.
+    #[track_caller]
     pub fn spawn<F, T>(&'scope self, function: F) -> ScopedHandle<'scope, T>
     where
         F: FnOnce(&Cx<'_>) -> Result<T, E> + Send + 'scope,
@@ -126,6 +127,7 @@ impl<'scope, 'env, E: Send> TryScope<'scope, 'env, E> {
 
     /// Spawns a fiber in the scope, as [`spawn`](Self::spawn) does, with a name, which
     /// [`Pool::fibers`](crate::Pool::fibers) shows.
+    #[track_caller]
     pub fn spawn_named<F, T>(&'scope self, name: &str, function: F) -> ScopedHandle<'scope, T>
     where
         F: FnOnce(&Cx<'_>) -> Result<T, E> + Send + 'scope,
@@ -166,6 +168,7 @@ impl<'scope, E: Send> TrySpawner<'scope, '_, E> {
     }
 
     /// Spawns a fiber in the scope. See [`TryScope::spawn`].
+    #[track_caller]
     pub fn spawn<F, T>(self, function: F) -> ScopedHandle<'scope, T>
     where
         F: FnOnce(&Cx<'_>) -> Result<T, E> + Send + 'scope,
@@ -175,6 +178,7 @@ impl<'scope, E: Send> TrySpawner<'scope, '_, E> {
     }
 
     /// Spawns a fiber in the scope with a name. See [`TryScope::spawn_named`].
+    #[track_caller]
     pub fn spawn_named<F, T>(self, name: &str, function: F) -> ScopedHandle<'scope, T>
     where
         F: FnOnce(&Cx<'_>) -> Result<T, E> + Send + 'scope,
@@ -183,6 +187,7 @@ impl<'scope, E: Send> TrySpawner<'scope, '_, E> {
         self.spawn_child(Arc::<str>::from(name), function)
     }
 
+    #[track_caller]
     fn spawn_child<F, T>(self, name: impl Name, function: F) -> ScopedHandle<'scope, T>
     where
         F: FnOnce(&Cx<'_>) -> Result<T, E> + Send + 'scope,

@@ -57,7 +57,7 @@ fn report(worker: &Worker) -> bool {
     let mut running = None;
     worker.fibers.blocks.for_each(|fiber| match fiber.state() {
         State::Ready => (others, is_needed) = (others + 1, true),
-        State::Suspended => others += 1,
+        State::Suspended | State::SuspendedUntil => others += 1,
         State::Running => running = Some(fiber.card().name()),
         State::Idle => {}
     });

@@ -34,6 +34,7 @@ use crate::{
     },
     sys::{prefetch::prefetch, unwind::catch_unwind},
     time::timers::Key,
+    trace::{Event, Site},
     wait::{
         cancel::CancelScope,
         current_stack::Stack,
@@ -46,6 +47,8 @@ use std::{
     mem::offset_of,
     panic::AssertUnwindSafe,
     ptr,
+    // Not from `sys`: no model depends on the number of a fiber.
+    sync::atomic::{AtomicU32, Ordering},
 };
 
 /// How many lines of a stack are prefetched before its fiber continues, beside the topmost, and how far from the frame
@@ -79,6 +82,8 @@ pub(crate) struct Fiber {
     locals: Locals,
     /// What the hook of its suspension has saved.
     saved: Cell<Option<Saved>>,
+    /// The number of the fiber in a trace.
+    number: AtomicU32,
 }
 
 // SAFETY: only the thread of its worker accesses a fiber, except for the waiter, the kick, the root and the card, which
@@ -125,6 +130,7 @@ unsafe fn wake(fiber: *const Fiber) {
     // lists below; until then it and its worker are alive.
     unsafe {
         let home = (*fiber).home;
+        (*home).trace.record(|| Event::Wake { fiber: (*fiber).number() });
         if ptr::eq(Worker::current(), home) {
             let local = &(*home).fibers.local;
             local.ready.push(fiber);
@@ -182,6 +188,7 @@ impl Fiber {
             root: Root::new(),
             locals: Locals::new(),
             saved: Cell::new(None),
+            number: AtomicU32::new(0),
             card: FiberStatus::new(),
         }
     }
@@ -212,7 +219,7 @@ impl Fiber {
     /// the fetch of a cache line.
     pub(crate) fn state(&self) -> State {
         match self.card.state() {
-            State::Suspended if !self.waiter.is_waiting() => State::Ready,
+            State::Suspended | State::SuspendedUntil if !self.waiter.is_waiting() => State::Ready,
             state => state,
         }
     }
@@ -311,18 +318,55 @@ impl Fiber {
         }
     }
 
-    /// Calls the hook for a suspension, after the fiber has left its stack.
+    /// Records that the fiber begins, and calls the hook.
     #[cold]
-    pub(crate) fn call_suspend_hook(&self) {
+    pub(super) fn note_start(&self) {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let trace = self.home().trace;
+        if trace.is_on() {
+            self.number.store(NEXT.fetch_add(1, Ordering::Relaxed), Ordering::Relaxed);
+            trace.record(|| Event::FiberStart { fiber: self.number(), site: Site::UNKNOWN });
+            if let Some(name) = self.card.name() {
+                trace.record(|| Event::FiberName { fiber: self.number(), site: trace.name(&name) });
+            }
+        }
+        self.with_hooks(|hooks, fiber| hooks.start(fiber));
+    }
+
+    /// Calls the hook for the end of the fiber, and records it.
+    #[cold]
+    pub(super) fn note_end(&self) {
+        self.with_hooks(|hooks, fiber| hooks.end(fiber));
+        self.home().trace.record(|| Event::FiberEnd { fiber: self.number() });
+    }
+
+    /// Records a suspension, and calls the hook for it, after the fiber has left its stack.
+    #[cold]
+    pub(crate) fn note_suspend(&self) {
+        let trace = self.home().trace;
+        trace.record(|| {
+            let reason = if self.card.state() == State::Suspended { self.card.reason() } else { None };
+            let site = reason.map_or(Site::UNKNOWN, |reason| trace.site(reason.what, reason.at));
+            Event::FiberSuspend { fiber: self.number(), site }
+        });
         self.saved.set(self.with_hooks(|hooks, fiber| hooks.suspend(fiber)));
     }
 
-    /// Calls the hook for a resumption, before the fiber continues on its stack.
+    /// Calls the hook for a resumption, before the fiber continues on its stack, and records it.
     #[cold]
-    pub(crate) fn call_resume_hook(&self) {
+    pub(crate) fn note_resume(&self) {
         if let Some(saved) = self.saved.take() {
             self.with_hooks(|hooks, fiber| hooks.resume(fiber, saved));
         }
+        // An idle block is about to begin another fiber.
+        if self.card.state() != State::Idle {
+            self.home().trace.record(|| Event::FiberResume { fiber: self.number() });
+        }
+    }
+
+    /// Returns the number of the fiber in a trace.
+    fn number(&self) -> u32 {
+        self.number.load(Ordering::Relaxed)
     }
 
     /// Calls a hook of the pool. Returns `None` if it panicked.

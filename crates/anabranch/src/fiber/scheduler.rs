@@ -160,6 +160,10 @@ impl Worker {
 
     /// Runs fibers for some rounds, and begins new ones. `first` begins before all others.
     pub(crate) fn run_fibers(&self, first: Option<Job>) {
+        // The main loop has just read the clock.
+        if let (Some(registry), Some(now)) = (self.registry(), self.counters.phase_began()) {
+            self.fibers.local.tick.set(registry.tick_at(now));
+        }
         if let Some(job) = first.and_then(|job| self.balance(job)) {
             self.start_fiber(job);
         }
@@ -301,29 +305,29 @@ impl Worker {
     #[inline]
     unsafe fn run_fiber(&self, fiber: *const Fiber) {
         // SAFETY: as the caller guarantees, this is the worker's thread on its own stack, and the fiber can run.
-        let left = unsafe { if self.has_hooks { self.resume_hooked(fiber) } else { (*fiber).resume() } };
+        let left = unsafe { if self.observes_fibers { self.resume_observed(fiber) } else { (*fiber).resume() } };
         if left == Left::Idle {
             self.put_away(Fiber::current());
         }
     }
 
-    /// Resumes a fiber between its hooks. No other one continues in its place.
+    /// Resumes a fiber between its hooks, and records that. No other one continues in its place.
     ///
     /// # Safety
     /// As for [`run_fiber`](Self::run_fiber).
     #[cold]
-    unsafe fn resume_hooked(&self, fiber: *const Fiber) -> Left {
+    unsafe fn resume_observed(&self, fiber: *const Fiber) -> Left {
         let ready = &self.fibers.local.ready;
         // SAFETY: as the caller guarantees, this is the worker's thread on its own stack, and the fiber can run. Its
         // block lives as long as the worker.
         unsafe {
-            (*fiber).call_resume_hook();
+            (*fiber).note_resume();
             // A fiber that suspends looks for another one only within a round.
             let rest = ready.begin_round(0);
             let left = (*fiber).resume();
             ready.begin_round(rest);
             if left == Left::Suspended {
-                (*fiber).call_suspend_hook();
+                (*fiber).note_suspend();
             }
             left
         }
@@ -337,6 +341,8 @@ impl Worker {
             let mut job = fiber.take_job();
             while let Some(now) = job {
                 fiber.card.set(State::Running);
+                // SAFETY: the job has not been run.
+                fiber.card.set_origin(unsafe { now.origin() });
                 self.counters.fibers.add(1);
                 // SAFETY: a job is in one queue at a time. This fiber has taken it from there, so only this call runs
                 // it, once. This is the fiber's stack, so it is the current one.
@@ -344,12 +350,12 @@ impl Worker {
                     if let Some(name) = now.name() {
                         fiber.set_name(name);
                     }
-                    if self.has_hooks {
-                        fiber.with_hooks(|hooks, fiber| hooks.start(fiber));
+                    if self.observes_fibers {
+                        fiber.note_start();
                     }
                     now.run(|| fiber.clear_locals());
-                    if self.has_hooks {
-                        fiber.with_hooks(|hooks, fiber| hooks.end(fiber));
+                    if self.observes_fibers {
+                        fiber.note_end();
                     }
                 }
                 fiber.end();

@@ -3,10 +3,14 @@
 //!
 //! All of it is for people to look at, so the fields are read and written on their own, relaxed: a reader may see the
 //! state of one moment with the reason of another.
+//!
+//! Since when it waits. A suspension reads no clock: it stores the worker's tick, the time at which the worker began
+//! its present round of fibers. So a wait may seem longer by the time that the round took before the wait, and never
+//! shorter.
 
 use crate::{
-    sys::sync::{AtomicBool, AtomicPtr, AtomicU8, Mutex, Ordering, lock},
-    wait::suspend::WaitReason,
+    sys::sync::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32, Mutex, Ordering, lock},
+    wait::{awaited_lock::AwaitedLock, suspend::WaitReason},
 };
 use std::{panic::Location, ptr, sync::Arc};
 
@@ -18,27 +22,38 @@ pub(crate) enum State {
     Running,
     Ready,
     Suspended,
+    /// As `Suspended`, and its wait has a deadline.
+    SuspendedUntil,
 }
 
 /// See the [module](self).
 #[repr(C)]
 pub(crate) struct FiberStatus {
     state: AtomicU8,
+    /// The worker's tick at the last suspension.
+    since: AtomicU32,
     what: AtomicPtr<&'static str>,
     at: AtomicPtr<Location<'static>>,
+    /// Where it was spawned, or null.
+    origin: AtomicPtr<Location<'static>>,
     /// Spares those without a name the lock.
     is_named: AtomicBool,
     name: Mutex<Option<Arc<str>>>,
+    /// The lock that it waits for.
+    pub(crate) lock: AwaitedLock,
 }
 
 impl FiberStatus {
     pub(crate) const fn new() -> Self {
         Self {
             state: AtomicU8::new(State::Idle as u8),
+            since: AtomicU32::new(0),
             what: AtomicPtr::new(ptr::null_mut()),
             at: AtomicPtr::new(ptr::null_mut()),
+            origin: AtomicPtr::new(ptr::null_mut()),
             is_named: AtomicBool::new(false),
             name: Mutex::new(None),
+            lock: AwaitedLock::new(),
         }
     }
 
@@ -52,6 +67,7 @@ impl FiberStatus {
             1 => State::Running,
             2 => State::Ready,
             3 => State::Suspended,
+            4 => State::SuspendedUntil,
             _ => State::Idle,
         }
     }
@@ -70,7 +86,9 @@ impl FiberStatus {
         *lock(&self.name) = Some(name);
     }
 
-    pub(crate) fn suspend(&self, reason: WaitReason) {
+    /// Marks it as waiting, since this tick of its worker.
+    pub(crate) fn suspend(&self, reason: WaitReason, tick: u32) {
+        self.since.store(tick, Ordering::Relaxed);
         self.what.store(ptr::from_ref(reason.what).cast_mut(), Ordering::Relaxed);
         self.at.store(ptr::from_ref(reason.at).cast_mut(), Ordering::Relaxed);
         self.set(State::Suspended);
@@ -78,6 +96,24 @@ impl FiberStatus {
 
     pub(crate) fn name(&self) -> Option<Arc<str>> {
         lock(&self.name).clone()
+    }
+
+    /// Returns the worker's tick at which it began to wait, if it waits.
+    pub(crate) fn since(&self) -> u32 {
+        self.since.load(Ordering::Relaxed)
+    }
+
+    /// Records where it was spawned.
+    #[inline]
+    pub(crate) fn set_origin(&self, origin: Option<&'static Location<'static>>) {
+        let origin = origin.map_or(ptr::null(), ptr::from_ref);
+        self.origin.store(origin.cast_mut(), Ordering::Relaxed);
+    }
+
+    /// Returns where it was spawned, if that is known.
+    pub(crate) fn origin(&self) -> Option<&'static Location<'static>> {
+        // SAFETY: null, or from a reference with static lifetime.
+        unsafe { self.origin.load(Ordering::Relaxed).as_ref() }
     }
 
     /// Returns what it waits for, or waited for last.

@@ -12,6 +12,7 @@ use crate::{
     pool::worker::Worker,
     sys::{diagnostics, unwind::panicking},
     time::{Clock, NEVER},
+    trace,
     wait::{
         current_stack::Stack,
         suspend::{Suspend, WaitReason},
@@ -104,9 +105,15 @@ unsafe impl Suspend for Fiber {
     }
 
     fn suspend(&self, deadline: u64, reason: WaitReason) -> Option<PendingSwitch> {
-        self.card.suspend(reason);
+        self.card.suspend(reason, self.home().fibers.local.tick.get());
+        if deadline != NEVER {
+            self.card.set(State::SuspendedUntil);
+        }
         if !self.may_switch() {
+            let trace = Worker::current().trace;
+            trace.waiting(reason.what, reason.at);
             self.block(deadline);
+            trace.state(trace::State::Working);
             self.card.set(State::Running);
             return None;
         }

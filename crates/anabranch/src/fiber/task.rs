@@ -6,7 +6,7 @@
 //! is a job too, as the `Offer` that it was published as; its address is marked.
 
 use crate::fork::offer::Offer;
-use std::{marker::PhantomData, ptr::NonNull, sync::Arc};
+use std::{marker::PhantomData, panic::Location, ptr::NonNull, sync::Arc};
 
 /// Returns the name of a block.
 type NameOf = unsafe fn(NonNull<Header>) -> Option<Arc<str>>;
@@ -35,6 +35,8 @@ pub(crate) enum Place {
 /// The head of every block.
 pub(crate) struct Header {
     pub(crate) vtable: &'static Vtable,
+    /// Where the fiber was spawned.
+    pub(crate) origin: &'static Location<'static>,
 }
 
 impl Vtable {
@@ -98,6 +100,17 @@ impl Job {
             // once.
             Some(offer) => unsafe { Arc::from_raw(offer) }.run(clear_locals),
         }
+    }
+
+    /// Returns where it was spawned, if that is known.
+    ///
+    /// # Safety
+    /// It has not been run, and is not run during the call.
+    #[inline]
+    pub(crate) unsafe fn origin(self) -> Option<&'static Location<'static>> {
+        // SAFETY: the caller guarantees that the job is not run before this returns. The caller of `new` keeps the
+        // block alive until then.
+        unsafe { if self.as_offer().is_none() { Some(self.address.as_ref().origin) } else { None } }
     }
 
     /// # Safety

@@ -20,12 +20,14 @@ use crate::{
     fork::{frame::Frame, scope::report, stack::Outcome},
     pool::{handle::Pool, worker::Worker},
     sys::unwind::{catch_unwind, resume_unwind},
+    trace::{Origin, work_span},
 };
 use std::{
+    any::type_name,
     cell::UnsafeCell,
     marker::PhantomData,
     mem::{ManuallyDrop, MaybeUninit},
-    panic::AssertUnwindSafe,
+    panic::{AssertUnwindSafe, Location},
     ptr, thread,
 };
 
@@ -48,6 +50,9 @@ pub(crate) trait Job: Send {
     /// would have to save the copy for it.
     const STAYS_IN_REGISTERS: bool = false;
 
+    /// Whether the caller of [`fork`] is known to be the program.
+    const TRACKS_CALLER: bool = false;
+
     /// Runs the job once it was published. `is_migrated` says whether this is another thread than the one that forked
     /// the job.
     fn run(self, is_migrated: bool) -> Self::Output;
@@ -62,6 +67,8 @@ where
     R: Send,
 {
     type Output = R;
+
+    const TRACKS_CALLER: bool = true;
 
     fn run(self, is_migrated: bool) -> R {
         (self.0)(FnContext::new(is_migrated))
@@ -152,10 +159,10 @@ impl<J: Job> Fork<J> {
     }
 
     /// # Safety
-    /// A thief has run the fork and it is done; this is called once.
+    /// The fork is done: a thief has run it, or its owner has, in `Worker::finish`. This is called once.
     pub(crate) unsafe fn take_result(&self) -> thread::Result<J::Output> {
-        // SAFETY: the caller has seen that the fork is done, so the thief has stored the result and accesses it no
-        // more. The caller takes it out once.
+        // SAFETY: the caller has seen that the fork is done. So whichever thread has run it has stored the result, and
+        // accesses it no more. The caller takes it out once.
         unsafe { ManuallyDrop::take(&mut (*self.payload.get()).result) }
     }
 }
@@ -251,9 +258,10 @@ where
             // SAFETY: the fork was never linked, so it was never published. Its job is taken once, here.
             return outside.run(a, unsafe { fork.take_job() });
         }
+        let at = if J::TRACKS_CALLER { Some(Location::caller()) } else { None };
         // SAFETY: this thread owns the stack of its worker entry in a pool, and `fork` follows its newest frame. It is
         // popped below.
-        unsafe { run_linked(worker, &fork, || serve_first((worker, a))) }
+        unsafe { run_linked(worker, &fork, || serve_first((worker, a), Origin { at, job: type_name::<J> })) }
     } else {
         // SAFETY: this thread owns the stack, and `fork` follows its newest frame and is popped below. The thread is in
         // a pool: the worker entry outside of every pool is always asked, and so is one whose job does not look.
@@ -296,9 +304,9 @@ unsafe fn run_linked<J: Job, RA>(worker: &Worker, fork: &Fork<J>, a: impl FnOnce
 /// would save as many registers as `a` captures values, only for the rare fork that serves.
 #[cold]
 #[inline(never)]
-fn serve_first<A: FnOnce() -> RA, RA>((worker, a): (&Worker, A)) -> RA {
-    worker.serve();
-    a()
+fn serve_first<A: FnOnce() -> RA, RA>((worker, a): (&Worker, A), origin: Origin) -> RA {
+    worker.serve(origin);
+    if worker.trace.measures() { work_span::first(worker.stack.newest().addr(), a) } else { a() }
 }
 
 /// Runs [`join_halves`] on a thread that is in no pool. Never inlined, so that `a` need not outlive a call in `fork`.
@@ -312,7 +320,9 @@ where
     RA: Send,
     RB: Send,
 {
-    Pool::of_outside().enter(|| join_halves(a, b))
+    // Not in a closure, which would not track the caller.
+    let _guest = Pool::enter_from_outside();
+    join_halves(a, b)
 }
 
 /// Runs [`join`] or [`join_context`]. `a` always runs on this thread, so its context is known before.

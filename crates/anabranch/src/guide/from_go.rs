@@ -90,6 +90,6 @@
 //! - **Fixed stacks.** A goroutine's stack grows. A fiber has 256 KiB, or 1 MiB if the crate is compiled with debug
 //!   assertions. [`Builder::fiber_stack_size`](crate::Builder::fiber_stack_size) changes the size. Only the pages that
 //!   a fiber touches take memory. An overflow ends the process with a message that names the fiber.
-//! - **No deadlock detector.** Go ends a program in which all goroutines sleep. Here [`fibers()`](crate::fibers) lists
-//!   what each fiber waits for: see [`tuning`](super::tuning).
+//! - **Deadlocks are reported.** Go ends a program in which all goroutines sleep. Here the pool prints a report and the
+//!   program continues to hang: see [`tuning`](super::tuning#finding-a-hang).
 //! - **No network poller.** See [`from_tokio`](super::from_tokio).

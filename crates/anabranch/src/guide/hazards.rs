@@ -7,6 +7,7 @@
 //! | a foreign call that blocks | the thread blocks, and so do its fibers | [`Cx::blocking`](crate::Cx::blocking) |
 //! | [`run`](crate::run) on a fiber | the thread blocks, and so do its fibers | pass the fiber's `cx` down |
 //! | a long computation on a fiber | the other fibers of its thread wait; the pool reports the first case | [`Cx::yield_now`](crate::Cx::yield_now), or parallel code |
+//! | locks taken in two orders | the fibers wait for each other; the pool reports it | one order, or a time limit: see [`tuning`](super::tuning#finding-a-hang) |
 //! | a large stack frame | the process ends with a message | [`Builder::fiber_stack_size`](crate::Builder::fiber_stack_size) |
 //! | `fork()` without `exec` | the pool has no threads in the child | fork before the first use |
 //!

@@ -167,44 +167,21 @@
 //!
 //! # Spans that follow their fibers
 //! A span of `tracing` that is entered belongs to its thread. When its fiber waits, other fibers of the thread run
-//! inside of it. [`Builder::fiber_hooks`](crate::Builder::fiber_hooks) sets what happens at such a switch. These hooks
-//! leave the spans of a fiber that suspends, and enter them again when it resumes. For the default pool, use
-//! [`Builder::build_default`](crate::Builder::build_default).
+//! inside of it. [`Builder::fiber_hooks`](crate::Builder::fiber_hooks) sets what happens at such a switch. With the
+//! feature `tracing` there are hooks, `TracingSpans`, that leave the spans of a fiber that suspends, and enter them
+//! again when it resumes:
+//!
+//! ```text
+//! let pool = Pool::builder().fiber_hooks(TracingSpans).build_default()?;
 //! ```
-//! use anabranch::{FiberHooks, HookedFiber, Pool};
-//! use tracing::{Id, Span, dispatcher, info_span};
 //!
-//! struct Spans;
+//! # Metrics
+//! With the feature `metrics`, `Stats::report_metrics` reports the counters of a pool to the recorder of the crate
+//! `metrics`. A fiber can do that at intervals:
 //!
-//! impl FiberHooks for Spans {
-//!     type Saved = Vec<Id>;
-//!
-//!     fn suspend(&self, _: &HookedFiber<'_>) -> Vec<Id> {
-//!         dispatcher::get_default(|dispatch| {
-//!             let mut entered = Vec::new();
-//!             while let Some(id) = dispatch.current_span().id().cloned() {
-//!                 dispatch.exit(&id);
-//!                 entered.push(id);
-//!             }
-//!             entered
-//!         })
-//!     }
-//!
-//!     fn resume(&self, _: &HookedFiber<'_>, entered: Vec<Id>) {
-//!         dispatcher::get_default(|dispatch| entered.iter().rev().for_each(|id| dispatch.enter(id)));
-//!     }
-//! }
-//!
-//! dispatcher::set_global_default(dispatcher::Dispatch::new(tracing_subscriber::registry()))?;
-//! let pool = Pool::builder().threads(1).fiber_hooks(Spans).build()?;
-//! let fibers = ["one", "two"].map(|name| {
-//!     pool.spawn(move |cx| {
-//!         let _entered = info_span!("request", name).entered();
-//!         let before = Span::current().id();
-//!         cx.yield_now();                                         // the other one runs
-//!         assert_eq!(Span::current().id(), before);
-//!     })
+//! ```text
+//! pool.spawn(|cx| loop {
+//!     anabranch::stats().report_metrics("main");
+//!     cx.sleep(Duration::from_secs(10))?;
 //! });
-//! pool.run(|cx| fibers.map(|fiber| fiber.join(cx).unwrap()));
-//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

@@ -51,7 +51,34 @@
 //! [`fibers()`](crate::fibers) and [`Pool::fibers`](crate::Pool::fibers) list the fibers of a pool, and the threads
 //! that wait inside `run`. Each entry has the name, the state, the operation that it waits for, and the place in the
 //! source. Name fibers by [`spawn_named`](crate::FiberScope::spawn_named) or [`Cx::set_name`](crate::Cx::set_name).
-//! Print the list from a thread of its own, for example on a signal.
+//! [`Pool::report`](crate::Pool::report) and [`report_all`](crate::report_all) return a [`Report`](crate::Report). It
+//! also has the time of each wait, the place where each fiber was spawned, the holder of each lock, the threads, and
+//! the cycles of fibers that wait for each other's locks. As text, it shows fibers that do the same on one line.
+//!
+//! **On a signal.** With `ANABRANCH_REPORT_SIGNAL=USR1` in its environment, a program on Unix prints the report of all
+//! pools to its standard error stream when it gets that signal, also while all its threads are blocked. The value is
+//! `USR1`, `USR2`, `HUP`, `QUIT`, `WINCH`, `URG` or a number. Without the variable there is no handler and no thread.
+//! ```text
+//! $ ANABRANCH_REPORT_SIGNAL=USR1 ./server & sleep 10; kill -USR1 $!
+//! anabranch: 3 fibers and 1 thread in 1 pool; 4 wait
+//! threads: 4 idle, 0 working, 1 waiting, 0 blocked
+//!   2 fibers: waits for Receiver::recv at src/jobs.rs:40:31 for 3.2s to 9.8s, spawned at src/main.rs:17:11
+//!   fiber `audit`: waits for Mutex::lock at src/audit.rs:9:28 for 9.8s, locked by thread `main` (worker 0)
+//!   thread `main`: waits for JoinHandle at src/main.rs:30:22 for 9.9s
+//! ```
+//!
+//! **By itself.** When a pool has no work any more, it looks for two kinds of deadlock. It prints the report once, or
+//! passes it to a [handler](crate::Builder::on_deadlock), and the program continues to hang.
+//! - *Nothing in the process can proceed*: all fibers wait, none of them has a deadline, no socket is open, and each
+//!   thread of the process belongs to a pool or waits in one. A program with another thread is not reported, since that
+//!   thread might send a message. Found on Linux only.
+//! - *Fibers wait for each other's locks*, without a deadline. Such fibers could continue only if they are cancelled,
+//!   or if a guard was sent to another fiber after its lock was taken.
+//!
+//! A pool that works pays nothing for this. `ANABRANCH_DEADLOCKS=off` turns it off for a process, and
+//! [`Builder::without_deadlock_detection`](crate::Builder::without_deadlock_detection) for a pool. A report has no
+//! stack traces of fibers: a debugger shows those of threads alone.
+//!
 //! ```
 //! use anabranch::{FiberState, Pool, channel};
 //! use std::thread;

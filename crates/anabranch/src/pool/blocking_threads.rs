@@ -286,6 +286,13 @@ impl BlockingThreads {
         }
     }
 
+    /// Returns how many threads there are, if all of them are idle and no call waits for one.
+    #[cfg_attr(any(not(target_os = "linux"), shuttle, miri), allow(dead_code, reason = "only Linux shows all threads"))]
+    pub(crate) fn idle(&self) -> Option<usize> {
+        let state = lock(&self.state);
+        (state.idle == state.threads.len() && state.queued == 0).then_some(state.idle)
+    }
+
     /// Returns how many threads there are, how many calls wait for one, and how many calls a thread has begun.
     pub(crate) fn counts(&self) -> (usize, usize, u64) {
         let state = lock(&self.state);

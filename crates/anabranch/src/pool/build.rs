@@ -6,6 +6,7 @@ use crate::{
         Pool,
         build_error::{BuildError, NUM_THREADS},
         builder::{Builder, DEFAULT_SPARES},
+        live,
         registry::Registry,
         thread_builder::ThreadBuilder,
         threads,
@@ -99,6 +100,7 @@ impl Builder {
         let registry = Registry::new(threads, fence, self.config, self.blocking, self.clock, limits);
         let waits_for_threads = is_own_spawn && !self.without_waiting_for_start;
         let mut pool = Pool { registry, joins_threads: waits_for_threads };
+        live::add(&pool.registry);
         let (started, starts) = mpsc::channel();
         // On a system without threads the caller is the only one, whatever number was requested.
         let own = if thread::CAN_START { threads } else { 0 };

@@ -4,7 +4,7 @@ use crate::{
     fiber::stack::pool::StackConfig,
     pool::{
         Pool, blocking_threads::BlockingConfig, hazard::Hazard, hooks::FiberHooks, panic_handler::PanicHandler,
-        threads::ThreadConfig,
+        report::Report, threads::ThreadConfig,
     },
     time::Clock,
 };
@@ -114,6 +114,64 @@ impl Builder {
     /// ```
     pub fn on_hazard(mut self, handler: impl Fn(&Hazard) + Send + Sync + 'static) -> Self {
         self.config.on_hazard = Some(Box::new(handler));
+        self
+    }
+
+    /// Sets a handler for deadlocks. Without a handler the pool writes the report to the standard error stream, if that
+    /// is writable, and the program continues to hang.
+    ///
+    /// The pool looks when it has had no work for some ten milliseconds. It calls the handler once for each state, if
+    /// - nothing in the process can proceed: [`Report::is_deadlock`]. All fibers wait without a deadline, no socket is
+    ///   open, and each thread of the process is a thread of a pool or waits in one. Found on Linux only;
+    /// - fibers of the pool wait for each other's locks without a deadline: [`Report::cycles`]. Such a cycle could end
+    ///   only by cancellation, or if a guard was sent to another fiber.
+    ///
+    /// The handler runs on the pool's heartbeat worker. It must not wait. A panic in it goes to the panic handler.
+    /// [`without_deadlock_detection`](Self::without_deadlock_detection) turns it off, and so does the environment
+    /// variable `ANABRANCH_DEADLOCKS=off` for the whole process.
+    ///
+    /// ```
+    /// use anabranch::{Pool, sync::Mutex};
+    /// use std::sync::{Arc, mpsc};
+    ///
+    /// let (sender, reports) = mpsc::channel();
+    /// let pool = Pool::builder().threads(1).on_deadlock(move |report| _ = sender.send(report.clone())).build()?;
+    /// let lock = Arc::new(Mutex::new(()));
+    /// let fiber = pool.spawn_named("twice", move |cx| {
+    ///     let _guard = lock.lock(cx).unwrap();
+    ///     lock.lock(cx).is_err()
+    /// });
+    /// let report = reports.recv().unwrap();
+    /// let cycle = report.cycles().next().unwrap();
+    /// assert_eq!((cycle.len(), cycle[0].name(), cycle[0].waits_for()), (1, Some("twice"), Some("Mutex::lock")));
+    /// fiber.cancel();
+    /// # Ok::<(), anabranch::BuildError>(())
+    /// ```
+    pub fn on_deadlock(mut self, handler: impl Fn(&Report) + Send + Sync + 'static) -> Self {
+        self.config.on_deadlock = Some(Box::new(handler));
+        self
+    }
+
+    /// Disables the detection of deadlocks by this pool, see [`on_deadlock`](Self::on_deadlock).
+    pub fn without_deadlock_detection(mut self) -> Self {
+        self.config.ignores_deadlocks = true;
+        self
+    }
+
+    /// Sets whether the pool records what its threads do, for a [trace](crate::trace). By default it does so if the
+    /// environment has `ANABRANCH_TRACE`.
+    ///
+    /// ```
+    /// use anabranch::{Pool, trace};
+    ///
+    /// let pool = Pool::builder().threads(2).trace(true).build()?;
+    /// pool.install(|| anabranch::join(|| 1, || 2));
+    /// assert!(trace::write_to(std::io::sink())?.events > 0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[cfg(all(any(unix, windows), not(any(loom, shuttle))))]
+    pub fn trace(mut self, is_traced: bool) -> Self {
+        self.config.trace = Some(is_traced);
         self
     }
 

@@ -45,7 +45,7 @@ impl Registry {
         MEMBERSHIP.set(Some(Membership { registry: self.shared(), outside }));
         me.note_thread();
         me.status.activate();
-        me.counters.enter(Phase::Working);
+        me.enter_phase(Phase::Working);
         self.call_heartbeat();
         me.keep_own_index();
     }

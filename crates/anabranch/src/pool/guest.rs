@@ -5,7 +5,7 @@ use crate::{
     sys::thread::thread_local,
     wait::current_stack::Pinned,
 };
-use std::{cell::Cell, ptr};
+use std::{cell::Cell, panic::Location, ptr};
 
 /// The number of vacant worker entries that stay on the list for the next guests.
 const KEPT_ENTRIES: usize = if cfg!(shuttle) { 0 } else { 16 };
@@ -19,6 +19,7 @@ impl Registry {
     /// Runs `root` on the calling thread as a member of this pool. A thread that does not belong to the pool runs it as
     /// a guest.
     #[inline]
+    #[track_caller]
     pub(crate) fn enter<R>(&self, root: impl FnOnce() -> R) -> R {
         let _guest = self.guest();
         root()
@@ -26,6 +27,7 @@ impl Registry {
 
     /// Makes the calling thread a guest until the value is dropped. Returns `None` if it belongs to this pool.
     #[inline]
+    #[track_caller]
     pub(crate) fn guest(&self) -> Option<Guest<'_>> {
         let current = Worker::current();
         if current.is_of(self) {
@@ -115,6 +117,7 @@ pub(crate) struct Guest<'a> {
 
 impl<'a> Guest<'a> {
     #[inline]
+    #[track_caller]
     fn enter(registry: &'a Registry, away: Option<Away<'a>>) -> Self {
         let worker = registry.take_entry();
         registry.list_again(worker);
@@ -125,6 +128,9 @@ impl<'a> Guest<'a> {
         // SAFETY: the worker entry was vacant, and this thread holds it now. The registry, which the caller keeps
         // alive, owns the worker entry, and `drop` puts the thread back on its outer worker entry.
         let outer = unsafe { Worker::occupy(worker) };
+        if worker.trace.is_on() {
+            worker.trace_root(Location::caller());
+        }
         Self { worker, outer, _pinned: Pinned::new(), _away: away }
     }
 }
@@ -132,6 +138,9 @@ impl<'a> Guest<'a> {
 impl Drop for Guest<'_> {
     #[inline]
     fn drop(&mut self) {
+        if self.worker.trace.is_on() {
+            self.worker.trace_exit();
+        }
         // SAFETY: this is the worker entry that the thread had before. A call further down the stack keeps the worker
         // entry alive.
         unsafe { Worker::occupy(self.outer) };

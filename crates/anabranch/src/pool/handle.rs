@@ -55,6 +55,7 @@ impl Pool {
     /// let squares: Vec<u64> = pool.install(|| (0..1000u64).into_par_iter().map(|i| i * i).collect());
     /// assert_eq!(squares[31], 961);
     /// ```
+    #[track_caller]
     pub fn install<R>(&self, root: impl FnOnce() -> R) -> R {
         self.registry.enter(root)
     }

@@ -3,6 +3,7 @@
 use crate::{
     fiber::blocked_detector::BlockedDetector,
     pool::{
+        deadlock,
         registry::Registry,
         sysmon::{self, Sysmon},
         worker::Worker,
@@ -42,6 +43,9 @@ const STARVING: Duration = Duration::from_millis(10);
 /// The time after the last root at which the heartbeat worker goes to sleep.
 const QUIET: Duration = Duration::from_millis(10);
 
+/// The number of looks for a deadlock that may find a thread at work before the heartbeat worker goes to sleep anyway.
+const MOST_UNSURE: u32 = 40;
+
 /// The result of a look of the heartbeat worker.
 pub(super) enum Finding {
     /// There is work, and a slot to run it.
@@ -63,6 +67,8 @@ pub(super) struct Heartbeat {
     starving: Starving,
     /// The number of looks in a row that have shown nothing new.
     calm: u32,
+    /// The number of looks for a deadlock in a row that have decided nothing.
+    unsure: u32,
     /// Whether it has polled sockets for a worker that computes.
     polls: bool,
     /// The time until the next look.
@@ -81,6 +87,7 @@ impl Heartbeat {
             detector: BlockedDetector::default(),
             starving: Starving::default(),
             calm: 0,
+            unsure: 0,
             polls: false,
             interval: INTERVAL,
             dozes: false,
@@ -109,7 +116,7 @@ impl Heartbeat {
         if !is_busy {
             // All new work wakes the heartbeat worker from here on, except for resumed fibers.
             self.set_interval(registry, if has_new_roots { INTERVAL } else { DOZE }, LONGEST_INTERVAL);
-            return if self.active.elapsed() >= QUIET { Finding::Quiet } else { Finding::Nothing };
+            return if self.active.elapsed() >= QUIET { self.settle(registry, me) } else { Finding::Nothing };
         }
         self.detector.check(registry.workers());
         if !registry.has_free_slot() {
@@ -138,6 +145,14 @@ impl Heartbeat {
         }
         self.set_interval(registry, if has_core { INTERVAL } else { BUSY_INTERVAL }, LONGEST_INTERVAL);
         if is_waiting || has_core && sees_work { Finding::Work } else { Finding::Nothing }
+    }
+
+    /// Looks for a deadlock before the heartbeat worker goes to sleep. If a thread runs that has nothing to do, looks
+    /// again later, a few times.
+    fn settle(&mut self, registry: &Registry, me: &Worker) -> Finding {
+        let is_unsure = deadlock::look(registry, me) == deadlock::Look::Unsure;
+        self.unsure = if is_unsure { self.unsure + 1 } else { 0 };
+        if is_unsure && self.unsure < MOST_UNSURE { Finding::Nothing } else { Finding::Quiet }
     }
 
     /// Returns whether enough looks have shown nothing new, so that the heartbeat worker tidies up.

@@ -12,4 +12,9 @@ impl PoolId {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         Self(NEXT.fetch_add(1, Ordering::Relaxed))
     }
+
+    /// Returns its number, in traces and reports: the first pool of the process has 0.
+    pub(super) fn number(self) -> u32 {
+        self.0 as u32
+    }
 }

@@ -23,6 +23,7 @@ use crate::{
         worker::{Work, Worker},
     },
     sys::{clock::Instant, parker::Parker, sync::hint, thread, unwind},
+    trace::{State, work_span},
     wait::current_stack,
 };
 use std::{mem, time::Duration};
@@ -100,8 +101,15 @@ impl Worker {
                 });
             })
         };
+        self.trace.state(State::Working);
         self.restore_lease(index);
         self.counters.reclaimed.add(u64::from(outcome == Outcome::Reclaimed));
+        if outcome == Outcome::Reclaimed && self.trace.measures() && !unwind::panicking() {
+            // SAFETY: the fork was reclaimed, so it belongs to this thread alone, and its job has not been run. It is
+            // done when this returns, as after a theft.
+            work_span::second(frame.addr(), || unsafe { Frame::execute(frame) });
+            return Outcome::Done;
+        }
         outcome
     }
 
@@ -119,14 +127,23 @@ impl Worker {
                 self.park(&mut is_long);
             }
         }
+        self.trace.state(State::Working);
         self.restore_lease(index);
     }
 
     fn wait(&self, is_over: impl Fn() -> bool, find: impl Fn() -> Option<Work>) {
         let (mut spin_wait, index) = (SpinWait::default(), self.lease.get());
-        while !is_over() {
-            self.pause(&mut spin_wait, &find);
+        let mut wait = || {
+            while !is_over() {
+                self.pause(&mut spin_wait, &find);
+            }
+        };
+        if self.trace.measures() {
+            work_span::wait(wait)
+        } else {
+            wait()
         }
+        self.trace.state(State::Working);
         self.restore_lease(index);
     }
 
@@ -134,11 +151,13 @@ impl Worker {
     fn pause(&self, spin_wait: &mut SpinWait, find: impl FnOnce() -> Option<Work>) {
         // Every wait answers broadcasts, since the broadcasting thread waits for this very thread, perhaps in a piece
         // of work that this thread waits for in turn.
+        self.trace.state(State::Joining);
         if self.answer_broadcast() {
             *spin_wait = SpinWait::default();
         } else if let Some(work) = find() {
             self.counters.stolen.add(1);
             self.counters.helped.add(1);
+            self.trace.state(State::Working);
             self.run(work);
             *spin_wait = SpinWait::default();
         } else if spin_wait.lasts(self) {
@@ -161,6 +180,7 @@ impl Worker {
             self.announce();
         }
         let Some(registry) = self.registry() else { return };
+        self.trace.state(State::JoinParked);
         if *is_long && registry.sleep.begin_long_wait(self.index) {
             self.lend_slot(|| self.reactor.park(&self.parker, None));
             registry.sleep.end_long_wait(self.index);

@@ -17,6 +17,7 @@ use crate::{
         sync::{Ordering, fence, hint},
         thread,
     },
+    trace::Role,
 };
 use std::time::Duration;
 
@@ -34,6 +35,7 @@ impl Registry {
         let _keeping = free_list::keep();
         // The start handler may have taken an index.
         me.end_lease();
+        me.trace_entry(if is_spare { Role::Spare } else { Role::Worker });
         let mut found = None;
         if is_spare {
             found = self.rest(me, Idle::Heartbeat, &mut StealBackoff::new());
@@ -63,7 +65,7 @@ impl Registry {
                 if !matches!(work, Work::Fibers(None)) {
                     now = Instant::now();
                 }
-                me.counters.enter_at(Phase::Working, now);
+                me.enter_phase_at(Phase::Working, now);
                 let is_fork = !matches!(work, Work::Fibers(_));
                 match work {
                     Work::Fibers(job) => me.run_fibers(job),
@@ -71,7 +73,7 @@ impl Registry {
                 }
                 me.end_lease();
                 now = Instant::now();
-                backoff.note(me.counters.enter_at(Phase::Searching, now));
+                backoff.note(me.enter_phase_at(Phase::Searching, now));
                 if is_fork && let Some(expects) = backoff.expects_forks() {
                     self.expect_forks(expects);
                 }
@@ -91,6 +93,7 @@ impl Registry {
         me.placed().open(false);
         me.status.vacate();
         me.end_fibers();
+        me.trace_exit();
     }
 
     /// Returns whether there will never be work again.
@@ -114,11 +117,11 @@ impl Registry {
         loop {
             // Most broadcasts are short, and a thread that waits for one makes sure that there is a heartbeat worker.
             while !me.inbox.is_empty() {
-                me.counters.enter(Phase::Working);
+                me.enter_phase(Phase::Working);
                 me.answer_broadcast();
                 *now = Instant::now();
                 // The time of the broadcast does not count as searching.
-                start += me.counters.enter_at(Phase::Searching, *now);
+                start += me.enter_phase_at(Phase::Searching, *now);
             }
             // A worker that looks only once waits in its reactor next.
             if has_searched {
@@ -190,7 +193,7 @@ impl Registry {
     fn rest(&self, me: &Worker, mut idle: Idle, backoff: &mut StealBackoff) -> Option<Work> {
         let mut found = None;
         let mut heartbeat = Heartbeat::new(self);
-        me.counters.enter(Phase::Parked);
+        me.enter_phase(Phase::Parked);
         loop {
             // Ready fibers wait for this worker, and so does a thread that broadcasts. A broadcast may take long, and
             // no thread should rely on this worker meanwhile.
@@ -237,7 +240,7 @@ impl Registry {
                 },
             }
         }
-        me.counters.enter(Phase::Searching);
+        me.enter_phase(Phase::Searching);
         found
     }
 

@@ -17,6 +17,8 @@ mod builder;
 #[cfg(not(loom))]
 mod current_thread;
 #[cfg(not(loom))]
+mod deadlock;
+#[cfg(not(loom))]
 pub(crate) mod default_pool;
 #[cfg(not(loom))]
 pub(crate) mod guest;
@@ -32,7 +34,11 @@ pub(crate) mod hooks;
 pub(crate) mod id;
 pub(crate) mod indices;
 #[cfg(not(loom))]
+pub(crate) mod inspect;
+#[cfg(not(loom))]
 pub(crate) mod join_wait;
+#[cfg(not(loom))]
+pub(crate) mod live;
 #[cfg(not(loom))]
 mod main_loop;
 #[cfg(not(loom))]
@@ -41,9 +47,13 @@ pub(crate) mod panic_handler;
 mod pending;
 #[cfg(not(loom))]
 pub(crate) mod registry;
+#[cfg(not(loom))]
+pub(crate) mod report;
 pub(crate) mod sleep;
 #[cfg(not(loom))]
 pub(crate) mod stats;
+#[cfg(all(feature = "metrics", not(loom)))]
+mod stats_metrics;
 pub(crate) mod status;
 #[cfg(not(loom))]
 mod steal;
@@ -60,10 +70,16 @@ mod thread_main;
 #[cfg(not(loom))]
 pub(crate) mod threads;
 #[cfg(not(loom))]
+mod traced;
+#[cfg(all(feature = "tracing", not(loom)))]
+mod tracing_spans;
+#[cfg(not(loom))]
 pub(crate) mod worker;
 #[cfg(not(loom))]
 pub(crate) mod worker_list;
 
+#[cfg(all(feature = "tracing", not(loom)))]
+pub use self::tracing_spans::TracingSpans;
 #[cfg(not(loom))]
 pub use self::{
     broadcast::{broadcast, spawn_broadcast},
@@ -75,6 +91,7 @@ pub use self::{
     hooks::{FiberHooks, HookedFiber},
     id::PoolId,
     pending::{has_pending, run_pending, run_pending_local},
+    report::{FiberInfo, FiberState, LockHolder, Report, ThreadInfo, ThreadState},
     stats::{Stats, WorkerStats},
     thread_builder::ThreadBuilder,
     thread_index::current_thread_index,

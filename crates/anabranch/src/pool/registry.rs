@@ -16,10 +16,11 @@ use crate::{
     sys::{
         asymmetric_fence::Fence,
         clock::Instant,
-        sync::{AtomicBool, AtomicUsize, Mutex, Ordering, lock},
+        sync::{AtomicBool, AtomicU64, AtomicUsize, Mutex, Ordering, lock},
         thread,
     },
     time::{Clock, Subscription},
+    trace::{Event, Tracer},
 };
 use crossbeam_utils::CachePadded;
 use std::{
@@ -30,6 +31,7 @@ use std::{
 /// See the [module](self).
 pub(crate) struct Registry {
     pub(crate) id: PoolId,
+    pub(crate) trace: Tracer,
     /// Each thread of the pool has a reference.
     this: Weak<Self>,
     pub(super) entries: WorkerList<Worker>,
@@ -68,6 +70,8 @@ pub(crate) struct Registry {
     has_searcher: CachePadded<AtomicBool>,
     /// Whether threads have lately taken forks that were worth it, so that more may follow soon: a hint.
     expects_forks: CachePadded<AtomicBool>,
+    /// What had happened here at the last report of a deadlock. See `pool::deadlock`.
+    pub(super) reported: AtomicU64,
 }
 
 impl Registry {
@@ -79,14 +83,17 @@ impl Registry {
         clock: Clock,
         limits: Limits,
     ) -> Arc<Self> {
+        let id = PoolId::new();
+        let trace = Tracer::of_pool(config.trace, id.number(), threads);
         Arc::new_cyclic(|registry: &Weak<Self>| {
             let entries = WorkerList::new();
             let has_hooks = config.hooks.is_some();
             for _ in 0..threads {
-                entries.add(|index| Worker::new(registry.as_ptr(), threads, index, true, fence, has_hooks));
+                entries.add(|index| Worker::new(registry.as_ptr(), threads, index, true, fence, has_hooks, trace));
             }
             Self {
-                id: PoolId::new(),
+                id,
+                trace,
                 this: registry.clone(),
                 entries,
                 adding: Mutex::new(()),
@@ -116,6 +123,7 @@ impl Registry {
                 heartbeat: AtomicUsize::new(0),
                 has_searcher: CachePadded::new(AtomicBool::new(false)),
                 expects_forks: CachePadded::new(AtomicBool::new(false)),
+                reported: AtomicU64::new(0),
             }
         })
     }
@@ -143,6 +151,12 @@ impl Registry {
         (instant - self.since).as_micros() as u64
     }
 
+    /// Returns how long there had been the pool, in milliseconds, which wrap around after 49 days.
+    pub(crate) fn tick_at(&self, instant: Instant) -> u32 {
+        let time = instant - self.since;
+        (time.as_secs() as u32).wrapping_mul(1000).wrapping_add(time.subsec_millis())
+    }
+
     /// Returns all listed workers: the pool's own threads, spares, and the entries of guests, taken or vacant. Entries
     /// that were taken off the list are not among them.
     pub(crate) fn workers(&self) -> impl Iterator<Item = &Worker> + Clone {
@@ -156,13 +170,15 @@ impl Registry {
     pub(crate) fn add_entry(&self, is_own: bool) -> &Worker {
         let _adding = lock(&self.adding);
         let has_hooks = self.pool_threads.hooks().is_some();
-        let index = self.entries.add(|index| Worker::new(self, self.threads(), index, is_own, self.fence, has_hooks));
+        let new = |index| Worker::new(self, self.threads(), index, is_own, self.fence, has_hooks, self.trace);
+        let index = self.entries.add(new);
         self.worker(index)
     }
 
     /// Wakes a sleeper that was named heartbeat worker.
     pub(crate) fn wake(&self, worker: Option<usize>) {
         if let Some(index) = worker {
+            self.trace.record(|| Event::Unpark { worker: index as u32 });
             self.worker(index).call();
         }
     }
@@ -206,7 +222,9 @@ impl Registry {
 
     /// Ends the interval of the heartbeat worker. The worker is a hint: the last one that has acted as such.
     pub(super) fn unpark_heartbeat(&self) {
-        self.worker(self.heartbeat.load(Ordering::Relaxed)).parker.unpark();
+        let heartbeat = self.worker(self.heartbeat.load(Ordering::Relaxed));
+        self.trace.record(|| Event::Unpark { worker: heartbeat.index as u32 });
+        heartbeat.parker.unpark();
     }
 
     /// Records that a worker acts as the heartbeat worker.

@@ -148,6 +148,11 @@ impl Counters {
         self.switches.get().wrapping_add(self.fibers.get())
     }
 
+    /// Returns when the current phase of the thread began, or `None` for a guest.
+    pub(crate) fn phase_began(&self) -> Option<Instant> {
+        self.phase.get().map(|(_, since)| since)
+    }
+
     /// Returns the current phase of the thread, or `None` for a guest.
     pub(crate) fn phase(&self) -> Option<Phase> {
         self.phase.get().map(|(phase, _)| phase)

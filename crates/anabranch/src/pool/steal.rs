@@ -12,6 +12,7 @@ use crate::{
         worker::{Work, Worker},
     },
     sys::sync::hint,
+    trace::{Event, Loot},
 };
 use std::{ptr, time::Duration};
 
@@ -37,11 +38,12 @@ impl Worker {
 
     /// Takes work from this worker for `thief`, but no fibers. See [`steal`](Self::steal).
     pub(crate) fn steal_piece(&self, thief: &Worker) -> Option<Work> {
-        let work = match self.stack.shelf.take(thief.theft()) {
-            Some(claim) => Work::Frame(claim),
-            None => Work::Task(self.tasks.take_oldest()?),
+        let (work, loot) = match self.stack.shelf.take(thief.theft()) {
+            Some(claim) => (Work::Frame(claim), Loot::Fork),
+            None => (Work::Task(self.tasks.take_oldest()?), Loot::Task),
         };
         thief.counters.stolen.add(1);
+        thief.trace_theft(loot, self);
         Some(work)
     }
 
@@ -86,6 +88,7 @@ impl Registry {
     pub(crate) fn take_injected(&self, me: &Worker) -> Option<Work> {
         let task = self.injected.take_oldest()?;
         me.counters.stolen.add(1);
+        me.trace.record(|| Event::Steal { loot: Loot::Task, victim: u32::MAX, count: 1 });
         Some(Work::Task(task))
     }
 
@@ -147,7 +150,19 @@ impl Registry {
 
     /// Publishes for all workers that have not served a request: as many forks as there are threads to take one.
     pub(super) fn raid_all(&self) -> bool {
-        let mut has_published = false;
+        let raided = self.trace.timed(
+            || self.raid_silent(),
+            |&raided, took| {
+                let count = u8::try_from(raided).unwrap_or(u8::MAX);
+                (raided > 0).then_some(Event::Raid { count, took })
+            },
+        );
+        raided > 0
+    }
+
+    /// Publishes for all workers that have not served a request, and returns how many forks.
+    fn raid_silent(&self) -> usize {
+        let mut raided = 0;
         // A waiting worker has published all its forks: see `Worker::park`.
         let silent =
             |worker: &&Worker| worker.stack.is_requested() && (worker.status.is_active() || worker.status.is_lent());
@@ -160,10 +175,10 @@ impl Registry {
             );
             if published > 0 {
                 worker.counters.raided.add_shared(published as u64);
-                has_published = true;
+                raided += published;
             }
         }
-        has_published
+        raided
     }
 
     /// Leapfrogging (Wagner and Calder 1993): a thread whose fork, at this position, was stolen takes work from the
@@ -172,11 +187,11 @@ impl Registry {
         let mut theft = me.stack.shelf.theft_at(position)?;
         for _ in 0..MAX_HOPS {
             let victim = self.worker(theft.thief);
-            if let Some(work) = victim.steal_descendant(theft.base, awaited, me) {
-                return Some(work);
-            }
-            if let Some(task) = victim.tasks.take_descendant(awaited) {
-                return Some(Work::Task(task));
+            let work = victim.steal_descendant(theft.base, awaited, me);
+            let work = work.or_else(|| victim.tasks.take_descendant(awaited).map(Work::Task));
+            if work.is_some() {
+                me.trace_theft(Loot::Descendant, victim);
+                return work;
             }
             victim.stack.request_work();
             theft = victim.stack.shelf.oldest_theft(theft.base)?;
@@ -186,9 +201,14 @@ impl Registry {
 
     /// Takes a task of which `awaited` is an ancestor, wherever it was spawned.
     pub(crate) fn find_task(&self, me: &Worker, awaited: *const Lineage) -> Option<Work> {
+        let take = |victim: &Worker| {
+            let task = victim.tasks.take_descendant(awaited)?;
+            me.trace_theft(Loot::Descendant, victim);
+            Some(task)
+        };
         me.tasks
             .take_descendant(awaited)
-            .or_else(|| self.workers().find_map(|worker| worker.tasks.take_descendant(awaited)))
+            .or_else(|| self.workers().find_map(take))
             .or_else(|| self.injected.take_descendant(awaited))
             .map(Work::Task)
     }

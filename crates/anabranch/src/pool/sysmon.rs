@@ -19,7 +19,7 @@
 //! On systems other than Linux sysmon detects no thread, and a blocked thread keeps its slot. Under shuttle a random
 //! choice decides which thread counts as blocked. A wrong verdict costs time, and nothing else.
 
-use crate::{pool::worker::Worker, sys::clock::Instant};
+use crate::{pool::worker::Worker, sys::clock::Instant, trace::Event};
 use std::{collections::HashMap, time::Duration};
 
 /// What the heartbeat worker remembers from one look to the next.
@@ -87,9 +87,13 @@ impl Sysmon {
             let is_still = still.is_some();
             let is_blocked = is_still && status.is_active() && is_asleep(thread).unwrap_or(at - idle_since >= SILENT);
             let asleep = if is_blocked { still.map_or(0, |before| before.asleep) + 1 } else { 0 };
+            let index = worker.index as u32;
             if before.is_some() && is_busy {
-                status.take_back();
+                if status.take_back() {
+                    worker.trace.record(|| Event::Unblocked { worker: index });
+                }
             } else if asleep >= CHECKS && status.lend() {
+                worker.trace.record(|| Event::Blocked { worker: index });
                 found.has_lent = true;
             } else if !is_busy || before.is_none() {
                 found.is_unsure = true;

@@ -14,6 +14,7 @@ use crate::{
         hazard::{self, Hazard, HazardKind},
         hooks::AnyHooks,
         panic_handler::PanicHandler,
+        report::Report,
     },
     sys::{
         diagnostics,
@@ -26,6 +27,7 @@ use crate::{
 use std::{any::Any, io, ops::Range, panic::AssertUnwindSafe};
 
 pub(crate) type Handler = Box<dyn Fn(usize) + Send + Sync>;
+pub(crate) type DeadlockHandler = Box<dyn Fn(&Report) + Send + Sync>;
 pub(crate) type HazardHandler = Box<dyn Fn(&Hazard) + Send + Sync>;
 pub(crate) type Namer = Box<dyn Fn(usize) -> String + Send + Sync>;
 
@@ -38,10 +40,14 @@ pub(crate) struct ThreadConfig {
     pub(crate) on_exit: Option<Handler>,
     pub(crate) on_panic: PanicHandler,
     pub(crate) on_hazard: Option<HazardHandler>,
+    pub(crate) on_deadlock: Option<DeadlockHandler>,
+    pub(crate) ignores_deadlocks: bool,
     pub(crate) hooks: Option<Box<dyn AnyHooks>>,
     /// The cores to which threads are bound in turn. Empty if threads are not bound.
     pub(crate) cores: Vec<usize>,
     pub(crate) max_spares: usize,
+    /// Whether the pool is traced. Without a choice, the environment decides.
+    pub(crate) trace: Option<bool>,
 }
 
 /// See the [module](self).
@@ -194,6 +200,23 @@ impl Threads {
                 });
             }
             None => hazard::print(hazard),
+        }
+    }
+
+    /// Returns whether the pool looks for deadlocks.
+    pub(crate) fn looks_for_deadlocks(&self) -> bool {
+        !self.config.ignores_deadlocks
+    }
+
+    /// Reports a deadlock. Called on the heartbeat worker.
+    pub(crate) fn report_deadlock(&self, report: &Report) {
+        match &self.config.on_deadlock {
+            Some(handler) => apart(|| {
+                if let Err(panic) = catch_unwind(AssertUnwindSafe(|| handler(report))) {
+                    self.report(panic);
+                }
+            }),
+            None => diagnostics::print(&format!("anabranch: {report}")),
         }
     }
 

@@ -22,11 +22,12 @@ use crate::{
         asymmetric_fence::Fence,
         clock::Instant,
         parker::Parker,
-        sync::{AtomicBool, AtomicU64, Mutex, Ordering, lock},
+        sync::{AtomicBool, AtomicPtr, AtomicU64, Mutex, Ordering, lock},
         thread::{self, thread_local},
         unwind::AbortOnUnwind,
     },
     time::timers::Timers,
+    trace::{Event, Origin, Tracer},
     wait::current_stack::Pinned,
 };
 use crossbeam_utils::CachePadded;
@@ -67,6 +68,8 @@ pub(crate) struct Fibers {
 /// The state of a worker's fibers that only the worker's thread accesses.
 pub(crate) struct Local {
     pub(crate) ready: ReadyQueue<Fiber>,
+    /// When the present round of fibers began, see `Registry::tick_at`.
+    pub(crate) tick: Cell<u32>,
     /// The number of fibers from which on the worker compares its load with that of others, and the number of
     /// comparisons. See `fiber::placement`.
     pub(crate) compares_from: Cell<usize>,
@@ -108,6 +111,10 @@ pub(crate) struct Worker {
     pub(crate) fibers: Fibers,
     /// What the thread itself waits for while it waits in `run`.
     pub(crate) card: FiberStatus,
+    /// The address of the waiter by which it waits, to recognise the holder of a lock.
+    pub(crate) waiter: AtomicPtr<()>,
+    /// How many waits here are for locks whose holder is known.
+    pub(crate) lock_waits: Counter,
     /// How many roots its guests have begun.
     pub(crate) roots: Counter,
     /// How many of them the heartbeat worker knows of.
@@ -121,8 +128,11 @@ pub(crate) struct Worker {
     /// Whether it was named heartbeat worker while it slept.
     called: AtomicBool,
     registry: *const Registry,
-    /// Whether the pool has hooks for fibers.
-    pub(crate) has_hooks: bool,
+    /// Whether the pool has hooks for fibers, or is traced. Then each switch passes through the worker's own stack.
+    pub(crate) observes_fibers: bool,
+    pub(crate) trace: Tracer,
+    /// Whether the guest here measures the work and the span of its root.
+    pub(super) measures_root: Cell<bool>,
     /// The binary logarithm of the number of the pool's threads, rounded up. Here since each loop reads it.
     pub(crate) threads_log2: u32,
     /// The index of the thread that it has taken; see `pool::thread_index`.
@@ -153,6 +163,8 @@ static NOBODY: Worker = Worker {
     status: Status::vacant(),
     fibers: Fibers::new(Fence::Symmetric),
     card: FiberStatus::new(),
+    waiter: AtomicPtr::new(ptr::null_mut()),
+    lock_waits: Counter::new(),
     roots: Counter::new(),
     known_roots: Counter::new(),
     is_unlisted: Counter::new(),
@@ -160,7 +172,9 @@ static NOBODY: Worker = Worker {
     thread: AtomicU64::new(0),
     called: AtomicBool::new(false),
     registry: ptr::null(),
-    has_hooks: false,
+    observes_fibers: false,
+    trace: Tracer::OFF,
+    measures_root: Cell::new(false),
     threads_log2: 0,
     lease: Cell::new(None),
     last_victim: Cell::new(0),
@@ -181,6 +195,7 @@ impl Fibers {
             kicks: Inbox::new(),
             local: CachePadded::new(Local {
                 ready: ReadyQueue::new(),
+                tick: Cell::new(0),
                 compares_from: Cell::new(0),
                 compared: Cell::new(0),
                 timers: RefCell::new(Timers::new()),
@@ -220,6 +235,7 @@ impl Worker {
         is_own: bool,
         fence: Fence,
         has_hooks: bool,
+        trace: Tracer,
     ) -> Self {
         Self {
             stack: ForkStack::new(fence),
@@ -234,6 +250,8 @@ impl Worker {
             status: Status::vacant(),
             fibers: Fibers::new(fence),
             card: FiberStatus::new(),
+            waiter: AtomicPtr::new(ptr::null_mut()),
+            lock_waits: Counter::new(),
             roots: Counter::new(),
             known_roots: Counter::new(),
             is_unlisted: Counter::new(),
@@ -241,7 +259,9 @@ impl Worker {
             thread: AtomicU64::new(0),
             called: AtomicBool::new(false),
             registry,
-            has_hooks,
+            observes_fibers: has_hooks || trace.is_on(),
+            trace,
+            measures_root: Cell::new(false),
             threads_log2: threads.next_power_of_two().trailing_zeros(),
             lease: Cell::new(None),
             last_victim: Cell::new(0),
@@ -336,24 +356,36 @@ impl Worker {
     /// Serves the demand for work. Only the thread that holds the worker entry calls this.
     #[cold]
     #[inline(never)]
-    pub(crate) fn serve(&self) {
-        self.publish_one();
+    pub(crate) fn serve(&self, origin: Origin) {
+        if self.trace.measures() {
+            self.publish(usize::MAX, Some(origin));
+            // The next fork takes the slow path too.
+            self.stack.request_work();
+        } else {
+            self.publish(1, Some(origin));
+        }
     }
 
     /// Publishes the oldest private fork of this thread. Returns whether there was one.
     pub(crate) fn publish_one(&self) -> bool {
-        self.publish(1) > 0
+        self.publish(1, None) > 0
     }
 
     /// Publishes all open forks of this thread. Returns whether there were private ones.
     pub(crate) fn publish_all(&self) -> bool {
-        self.publish(usize::MAX) > 0
+        self.publish(usize::MAX, None) > 0
     }
 
-    fn publish(&self, most: usize) -> usize {
+    /// Publishes some of the oldest private forks of this thread. `origin` is the fork that has noticed the request.
+    fn publish(&self, most: usize, origin: Option<Origin>) -> usize {
         // SAFETY: only the thread that holds the worker entry, the owner of the stack, calls this.
-        let published =
-            unsafe { self.stack.serve(&self.parker, most, |offer| self.fibers.jobs.push_requested(Job::offer(offer))) };
+        let serve = || unsafe {
+            self.stack.serve(&self.parker, most, |offer| self.fibers.jobs.push_requested(Job::offer(offer)))
+        };
+        let published = self.trace.timed(serve, |&published, took| {
+            let count = u8::try_from(published).unwrap_or(u8::MAX);
+            (published > 0).then(|| Event::Publish { count, site: self.trace.origin(origin), took })
+        });
         self.counters.published.add(published as u64);
         if published > 0
             && let Some(registry) = self.registry()
@@ -407,6 +439,7 @@ impl Worker {
         self.stack.request_work();
         match work {
             Work::Frame(claim) => claim.run(),
+            Work::Task(task) if self.trace.measures() => self.measure_task(|| task.run()),
             Work::Task(task) => task.run(),
             Work::Fibers(_) => {}
         }

@@ -37,6 +37,7 @@ use crate::{
 ///     assert_eq!(service.join(cx).unwrap(), Ok(done));
 /// });
 /// ```
+#[track_caller]
 pub fn spawn_service<C, S, P, X, F>(pipe: impl FnOnce() -> (C, S), body: F) -> (C, JoinHandle<Result<Done<P>, X>>)
 where
     S: Endpoint + Send + 'static,
@@ -49,6 +50,7 @@ where
 }
 
 /// Like [`spawn_service`], in a given pool.
+#[track_caller]
 pub fn spawn_service_in<C, S, P, X, F>(
     pool: &Pool,
     pipe: impl FnOnce() -> (C, S),

@@ -97,6 +97,13 @@ impl Reactor {
         }
     }
 
+    /// Returns whether there is one.
+    #[cfg_attr(any(not(target_os = "linux"), shuttle, miri), allow(dead_code, reason = "only Linux shows all threads"))]
+    pub(crate) fn has_sources(&self) -> bool {
+        let sources = lock(&self.sources);
+        sources.list.len() > sources.free.len()
+    }
+
     /// Has the next change of this direction reported, if it is not in any case.
     pub(crate) fn arm(&self, socket: BorrowedSource<'_>, key: usize, direction: Direction) -> io::Result<()> {
         self.poller.arm(socket, key, direction == Direction::Read, direction == Direction::Write)

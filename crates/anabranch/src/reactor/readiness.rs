@@ -206,8 +206,8 @@ impl Readiness {
         drop(waiters);
         let new = context.waker().clone();
         let mut waiters = lock(&self.waiters);
-        let old = if self.see().is_ready() { Some(new) } else { waiters.task.replace(new) };
         let is_ready = self.see().is_ready();
+        let old = if is_ready { Some(new) } else { waiters.task.replace(new) };
         drop(waiters);
         drop(old);
         if is_ready { Poll::Ready(()) } else { Poll::Pending }

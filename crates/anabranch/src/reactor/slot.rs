@@ -60,6 +60,12 @@ impl Slot {
         self.0.get().is_some_and(|reactor| reactor.poll_for_owner())
     }
 
+    /// Returns whether a socket is registered.
+    #[cfg_attr(any(not(target_os = "linux"), shuttle, miri), allow(dead_code, reason = "only Linux shows all threads"))]
+    pub(crate) fn has_sources(&self) -> bool {
+        self.0.get().is_some_and(|reactor| reactor.has_sources())
+    }
+
     /// Ends the reactor: its thread ends. The waiters wake, and register elsewhere.
     pub(crate) fn close(&self) {
         if let Some(reactor) = self.0.get() {

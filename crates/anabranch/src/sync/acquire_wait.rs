@@ -6,7 +6,11 @@ use crate::{
     sys::clock::Instant,
     wait::{queue::Entry, waitable::Waitable, waiter::Waiter},
 };
+#[cfg(not(loom))]
+use crate::{cx::thread::status_of_waiting, fiber::status::FiberStatus, pool::worker::Worker};
 use std::cell::Cell;
+#[cfg(not(loom))]
+use std::ptr;
 
 /// See the [module](self).
 pub(crate) struct AcquireWait<'a> {
@@ -16,6 +20,9 @@ pub(crate) struct AcquireWait<'a> {
     given: Cell<Given>,
     /// The time of the first attempt that came too late after a wake-up.
     late_since: Cell<Option<Instant>>,
+    /// What shows the lock that this waits for, while it waits.
+    #[cfg(not(loom))]
+    shown: Cell<Option<&'a FiberStatus>>,
 }
 
 impl<'a> AcquireWait<'a> {
@@ -26,6 +33,8 @@ impl<'a> AcquireWait<'a> {
             wanted: permits,
             given: Cell::new(Given::Nothing),
             late_since: Cell::new(None),
+            #[cfg(not(loom))]
+            shown: Cell::new(None),
         }
     }
 
@@ -57,6 +66,24 @@ impl<'a> AcquireWait<'a> {
         self.given.set(Given::Nothing);
         self.late_since.set(None);
         Some(Ok(()))
+    }
+
+    /// Shows in the status of the calling fiber or thread which lock it waits for, if the lock knows its holder.
+    #[cfg(not(loom))]
+    fn show(&self, waiter: *const Waiter) {
+        if !self.semaphore.knows_holders() {
+            return;
+        }
+        // SAFETY: the waiter has just been registered, so it is alive. A fiber or thread calls `unregister`, which
+        // clears the status, before it leaves its wait, and the lock lives longer than this.
+        unsafe {
+            let status = status_of_waiting(waiter);
+            if let Some(status) = status {
+                status.lock.set(ptr::from_ref(self.semaphore));
+                Worker::current().lock_waits.add(1);
+            }
+            self.shown.set(status);
+        }
     }
 
     /// Returns whether the waiter has come too late for too long. Called for a woken waiter.
@@ -106,11 +133,18 @@ unsafe impl Waitable for AcquireWait<'_> {
         let is_registered = unsafe { self.semaphore.enqueue(&self.entry, turn, was_woken, waiter, ticket) };
         if is_registered {
             self.given.set(Given::Nothing);
+            #[cfg(not(loom))]
+            self.show(waiter);
         }
         is_registered
     }
 
     unsafe fn unregister(&self, is_selected: bool) {
+        #[cfg(not(loom))]
+        if let Some(shown) = self.shown.take() {
+            shown.lock.clear();
+            Worker::current().lock_waits.add(u64::MAX);
+        }
         if is_selected {
             // SAFETY: the queue selected this wait, so the entry is no longer linked.
             self.given.set(unsafe { self.entry.with(|turn| turn.given()) });

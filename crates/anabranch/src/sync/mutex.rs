@@ -15,6 +15,7 @@ use std::{
     fmt,
     marker::PhantomData,
     ops::{Deref, DerefMut},
+    ptr,
 };
 
 /// A value that one fiber or thread at a time can access.
@@ -105,6 +106,7 @@ impl<T: ?Sized> Mutex<T> {
         if !self.raw.try_lock_fast() {
             self.lock_slow(cx, WaitReason::new(&"Mutex::lock"))?;
         }
+        self.raw.set_holder(cx.waiter_address());
         Ok(MutexGuard::new(self))
     }
 
@@ -118,7 +120,11 @@ impl<T: ?Sized> Mutex<T> {
         /// Returns `Cancelled` if the scope is cancelled,
         lock_deadline, lock_timeout: like lock, at "Mutex::lock"
         fn(&self, cx: &Cx<'_>) -> Result<MutexGuard<'_, T>, WaitError>;
-        |limit, reason| wait_within(cx, &self.locking(), limit, reason);
+        |limit, reason| {
+            let guard = wait_within(cx, &self.locking(), limit, reason)?;
+            self.raw.set_holder(cx.waiter_address());
+            Ok(guard)
+        };
         ///
         /// ```
         /// use anabranch::{WaitError, sync::Mutex};
@@ -143,6 +149,7 @@ impl<T: ?Sized> Mutex<T> {
         if !self.raw.try_lock_fast() {
             wait_for(cx, &LockWait::new(&self.raw), deadline, reason)?;
         }
+        self.raw.set_holder(cx.waiter_address());
         Ok(MutexGuard::new(self))
     }
 
@@ -163,6 +170,7 @@ impl<T: ?Sized> Mutex<T> {
         if !self.raw.try_lock_fast() {
             wait_async_for(LockWait::new(&self.raw)).await;
         }
+        self.raw.set_holder(ptr::null());
         MutexGuard::new(self)
     }
 
@@ -177,7 +185,10 @@ impl<T: ?Sized> Mutex<T> {
     /// ```
     #[inline]
     pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
-        self.raw.try_lock().then(|| MutexGuard::new(self))
+        self.raw.try_lock().then(|| {
+            self.raw.set_holder(ptr::null());
+            MutexGuard::new(self)
+        })
     }
 
     /// Returns whether the mutex is locked. The answer may be outdated by the time the caller sees it.
@@ -205,6 +216,7 @@ impl<T: ?Sized> Mutex<T> {
     /// Takes the lock even if the scope is cancelled, for a caller that held it before.
     pub(super) fn lock_again(&self, cx: &Cx<'_>, reason: WaitReason) {
         wait_shielded_for(cx, &LockWait::new(&self.raw), reason);
+        self.raw.set_holder(cx.waiter_address());
     }
 
     pub(super) fn value_ptr(&self) -> *mut T {

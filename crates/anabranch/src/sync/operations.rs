@@ -13,11 +13,8 @@ use super::{
     semaphore::{Permit, Semaphore},
     semaphore_error::SemaphoreClosed,
 };
-use crate::{
-    cx::attempt::Attempt,
-    wait::{waitable::Waitable, waiter::Waiter},
-};
-use std::fmt;
+use crate::{cx::attempt::Attempt, wait::waitable::waits_by};
+use std::{fmt, ptr};
 
 /// Locking a [`Mutex`], as an operation. Made by [`Mutex::locking`].
 pub struct Locking<'a, T: ?Sized> {
@@ -123,7 +120,10 @@ impl<'a, T: ?Sized> Attempt for Locking<'a, T> {
     type Output = MutexGuard<'a, T>;
 
     fn attempt(&self) -> Option<Self::Output> {
-        self.wait.attempt().map(|()| MutexGuard::new(self.mutex))
+        self.wait.attempt().map(|()| {
+            self.mutex.raw().set_holder(ptr::null());
+            MutexGuard::new(self.mutex)
+        })
     }
 
     fn pass_on(&self) {
@@ -160,7 +160,10 @@ impl<'a, T: ?Sized> Attempt for Writing<'a, T> {
     type Output = RwLockWriteGuard<'a, T>;
 
     fn attempt(&self) -> Option<Self::Output> {
-        self.wait.attempt().map(|()| RwLockWriteGuard::new(self.lock))
+        self.wait.attempt().map(|()| {
+            self.lock.raw().set_holder(ptr::null());
+            RwLockWriteGuard::new(self.lock)
+        })
     }
 
     fn pass_on(&self) {
@@ -183,22 +186,7 @@ impl Attempt for Waiting<'_> {
 /// Implements `Waitable` by the field `wait`.
 macro_rules! waitables {
     ($($name:ident $(<$t:ident>)?),*) => {$(
-        // SAFETY: `wait` upholds the contract of `Waitable`, and every call is forwarded to it.
-        unsafe impl$(<$t: ?Sized>)? Waitable for $name<'_ $(, $t)?> {
-            fn is_lock(&self) -> bool {
-                self.wait.is_lock()
-            }
-
-            unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
-                // SAFETY: the caller keeps the waiter armed and alive, and this object in place, until `unregister`.
-                unsafe { self.wait.register(waiter, ticket) }
-            }
-
-            unsafe fn unregister(&self, is_selected: bool) {
-                // SAFETY: the caller has registered here, and its wait has ended.
-                unsafe { self.wait.unregister(is_selected) }
-            }
-        }
+        waits_by!(wait: $name<'_ $(, $t)?> $(, [$t: ?Sized])?);
 
         impl$(<$t: ?Sized>)? fmt::Debug for $name<'_ $(, $t)?> {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -37,6 +37,12 @@ impl RawMutex {
         self.0.free() == 0
     }
 
+    /// Records the waiter of the fiber or thread that has just locked, or null if it is not known.
+    #[inline(always)]
+    pub(crate) fn set_holder(&self, waiter: *const Waiter) {
+        self.0.set_holder(waiter);
+    }
+
     /// # Safety
     /// The caller holds the lock.
     #[inline]

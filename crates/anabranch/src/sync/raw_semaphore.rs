@@ -57,6 +57,8 @@
 //! take up to 50, depending on the placement of the fibers). In the same runs on two cores parking_lot on four threads
 //! took 15, and tokio's mutex 138 to 167. Uncontended, a lock and an unlock cost as much as parking_lot's.
 
+#[cfg(not(loom))]
+use crate::wait::awaited_lock::HeldLock;
 use crate::{
     sys::{
         clock::Instant,
@@ -67,7 +69,7 @@ use crate::{
         waiter::Waiter,
     },
 };
-use std::time::Duration;
+use std::{ptr, sync::atomic::AtomicPtr, time::Duration};
 
 const WAITERS: u64 = 1;
 const OPEN: u64 = 2;
@@ -89,6 +91,9 @@ const OVERTAKES: u64 = if cfg!(any(loom, shuttle)) { 1 } else { 63 };
 /// See the [module](self).
 pub(crate) struct RawSemaphore {
     word: AtomicU64,
+    /// The address of the waiter that has taken all permits last, if it is known, see `wait::awaited_lock`. From std:
+    /// the models need not explore it.
+    holder: AtomicPtr<()>,
     waiting: Mutex<Waiting>,
 }
 
@@ -158,8 +163,21 @@ impl RawSemaphore {
         /// Creates a semaphore with that many free permits, [`MAX_PERMITS`] at most.
         pub(crate) fn new(permits: u64) -> Self {
             let waiting = Waiting { queue: Queue::new(), promised: 0, woken_at: None };
-            Self { word: AtomicU64::new(permits * ONE), waiting: Mutex::new(waiting) }
+            let holder = AtomicPtr::new(ptr::null_mut());
+            Self { word: AtomicU64::new(permits * ONE), holder, waiting: Mutex::new(waiting) }
         }
+    }
+
+    /// Records the waiter of the fiber or thread that has just taken all permits, or null if it is not known.
+    #[inline(always)]
+    pub(crate) fn set_holder(&self, waiter: *const Waiter) {
+        self.holder.store(waiter.cast_mut().cast(), Ordering::Relaxed);
+    }
+
+    /// Returns whether a holder was recorded, so that a wait for it is worth recording.
+    #[cfg(not(loom))]
+    pub(super) fn knows_holders(&self) -> bool {
+        !self.holder.load(Ordering::Relaxed).is_null()
     }
 
     /// Returns the number of free permits.
@@ -463,4 +481,11 @@ fn with_more(word: u64, permits: u64) -> u64 {
     let next = if permits > MAX_PERMITS { u64::MAX } else { word + permits * ONE };
     assert!(next / ONE <= MAX_PERMITS, "more permits than a semaphore can count");
     next
+}
+
+#[cfg(not(loom))]
+impl HeldLock for RawSemaphore {
+    fn holder(&self) -> *const () {
+        if self.free() == 0 { self.holder.load(Ordering::Relaxed) } else { ptr::null() }
+    }
 }

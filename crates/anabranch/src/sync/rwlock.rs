@@ -21,6 +21,7 @@ use std::{
     marker::PhantomData,
     mem::ManuallyDrop,
     ops::{Deref, DerefMut},
+    ptr,
 };
 
 /// The permits that a reader takes.
@@ -123,6 +124,7 @@ impl<T: ?Sized> RwLock<T> {
         if !self.raw.try_acquire(ALL) {
             self.acquire_slow(cx, ALL, WaitReason::new(&"RwLock::write"))?;
         }
+        self.raw.set_holder(cx.waiter_address());
         Ok(RwLockWriteGuard::new(self))
     }
 
@@ -144,7 +146,11 @@ impl<T: ?Sized> RwLock<T> {
         /// Returns `Cancelled` if the scope is cancelled,
         write_deadline, write_timeout: like write, at "RwLock::write"
         fn(&self, cx: &Cx<'_>) -> Result<RwLockWriteGuard<'_, T>, WaitError>;
-        |limit, reason| wait_within(cx, &self.writing(), limit, reason);
+        |limit, reason| {
+            let guard = wait_within(cx, &self.writing(), limit, reason)?;
+            self.raw.set_holder(cx.waiter_address());
+            Ok(guard)
+        };
         ///
         /// ```
         /// use anabranch::{WaitError, sync::RwLock};
@@ -183,6 +189,7 @@ impl<T: ?Sized> RwLock<T> {
         if !self.raw.try_acquire(ALL) {
             wait_async_for(AcquireWait::new(&self.raw, ALL)).await;
         }
+        self.raw.set_holder(ptr::null());
         RwLockWriteGuard::new(self)
     }
 
@@ -202,7 +209,10 @@ impl<T: ?Sized> RwLock<T> {
     /// Locks for writing if there is no reader and no writer. Does not wait.
     #[inline]
     pub fn try_write(&self) -> Option<RwLockWriteGuard<'_, T>> {
-        self.raw.try_acquire(ALL).then(|| RwLockWriteGuard::new(self))
+        self.raw.try_acquire(ALL).then(|| {
+            self.raw.set_holder(ptr::null());
+            RwLockWriteGuard::new(self)
+        })
     }
 
     /// Returns the value without locking: the exclusive borrow rules out other users.

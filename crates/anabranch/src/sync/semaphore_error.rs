@@ -1,7 +1,11 @@
 //! The errors of a [`Semaphore`](super::Semaphore).
 
-use crate::wait::{Cancelled, TimedOut, WaitError};
-use std::{error, fmt, io};
+use self::SemaphoreClosed as Closed;
+use crate::wait::{
+    Cancelled, TimedOut, WaitError,
+    error_macros::{from_units, from_variants, into_io, texts},
+};
+use std::io;
 
 /// The semaphore is closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -36,22 +40,15 @@ pub enum TryAcquireError {
     Closed,
 }
 
-impl From<WaitError> for AcquireTimeoutError {
-    fn from(error: WaitError) -> Self {
-        match error {
-            WaitError::Cancelled => Self::Cancelled,
-            WaitError::TimedOut => Self::TimedOut,
-        }
-    }
+from_units! {
+    Closed => AcquireError, AcquireTimeoutError, TryAcquireError;
+    Cancelled => AcquireError, AcquireTimeoutError;
+    TimedOut => AcquireTimeoutError;
 }
 
-impl From<AcquireError> for AcquireTimeoutError {
-    fn from(error: AcquireError) -> Self {
-        match error {
-            AcquireError::Closed => Self::Closed,
-            AcquireError::Cancelled => Self::Cancelled,
-        }
-    }
+from_variants! {
+    AcquireError => AcquireTimeoutError { Closed, Cancelled }
+    WaitError => AcquireTimeoutError { Cancelled, TimedOut }
 }
 
 /// Lets `?` work in functions that read and write. The kind is [`BrokenPipe`](io::ErrorKind::BrokenPipe).
@@ -61,42 +58,9 @@ impl From<SemaphoreClosed> for io::Error {
     }
 }
 
-/// Converts the variant like the error of the same name.
-impl From<AcquireError> for io::Error {
-    fn from(error: AcquireError) -> Self {
-        match error {
-            AcquireError::Closed => SemaphoreClosed.into(),
-            AcquireError::Cancelled => Cancelled.into(),
-        }
-    }
-}
-
-/// Converts the variant like the error of the same name.
-impl From<AcquireTimeoutError> for io::Error {
-    fn from(error: AcquireTimeoutError) -> Self {
-        match error {
-            AcquireTimeoutError::Closed => SemaphoreClosed.into(),
-            AcquireTimeoutError::Cancelled => Cancelled.into(),
-            AcquireTimeoutError::TimedOut => TimedOut.into(),
-        }
-    }
-}
-
-/// Implements `From` from each of these errors to the variant of the same name.
-macro_rules! from_units {
-    ($($unit:ident => $variant:ident of $($error:ident),*;)*) => {$($(
-        impl From<$unit> for $error {
-            fn from(_: $unit) -> Self {
-                Self::$variant
-            }
-        }
-    )*)*};
-}
-
-from_units! {
-    SemaphoreClosed => Closed of AcquireError, AcquireTimeoutError, TryAcquireError;
-    Cancelled => Cancelled of AcquireError, AcquireTimeoutError;
-    TimedOut => TimedOut of AcquireTimeoutError;
+into_io! {
+    AcquireError { Closed, Cancelled }
+    AcquireTimeoutError { Closed, Cancelled, TimedOut }
 }
 
 const CLOSED: &str = "the semaphore is closed";
@@ -104,21 +68,8 @@ const CANCELLED: &str = "cancelled while waiting for the semaphore";
 const TIMED_OUT: &str = "the deadline of the wait for the semaphore has passed";
 const NO_PERMITS: &str = "the semaphore has too few free permits";
 
-/// Implements `Display` and `Error`.
-macro_rules! texts {
-    ($($name:ident { $($pattern:pat => $text:expr,)* })*) => {$(
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(match self { $($pattern => $text,)* })
-            }
-        }
-
-        impl error::Error for $name {}
-    )*};
-}
-
 texts! {
-    SemaphoreClosed { Self => CLOSED, }
+    Closed { Self => CLOSED, }
     AcquireError { Self::Closed => CLOSED, Self::Cancelled => CANCELLED, }
     AcquireTimeoutError { Self::Closed => CLOSED, Self::Cancelled => CANCELLED, Self::TimedOut => TIMED_OUT, }
     TryAcquireError { Self::NoPermits => NO_PERMITS, Self::Closed => CLOSED, }

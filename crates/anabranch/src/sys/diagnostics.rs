@@ -34,6 +34,32 @@ pub(crate) fn abort(message: fmt::Arguments<'_>) -> ! {
     process::abort();
 }
 
+/// Writes a text of any length, whose lines end in line breaks. It may allocate, but does not panic.
+#[cold]
+pub(crate) fn print(text: &str) {
+    if !cfg!(shuttle) {
+        write_all(text.as_bytes());
+    }
+}
+
+#[cfg(unix)]
+fn write_all(mut rest: &[u8]) {
+    while !rest.is_empty() {
+        // SAFETY: `rest` is a live slice. The call is async-signal-safe.
+        let written = unsafe { libc::write(libc::STDERR_FILENO, rest.as_ptr().cast(), rest.len()) };
+        match usize::try_from(written) {
+            Ok(written) if written > 0 => rest = &rest[written.min(rest.len())..],
+            Err(_) if std::io::Error::last_os_error().kind() == std::io::ErrorKind::Interrupted => {}
+            _ => return,
+        }
+    }
+}
+
+#[cfg(not(unix))]
+fn write_all(text: &[u8]) {
+    let _ = std::io::Write::write_all(&mut std::io::stderr(), text);
+}
+
 /// A line of text in its own buffer.
 struct Line {
     bytes: [u8; CAPACITY],
@@ -64,23 +90,8 @@ impl Line {
         &self.bytes[..self.len]
     }
 
-    #[cfg(unix)]
     fn write(&self) {
-        let mut rest = self.text();
-        while !rest.is_empty() {
-            // SAFETY: `rest` is a live slice. The call is async-signal-safe.
-            let written = unsafe { libc::write(libc::STDERR_FILENO, rest.as_ptr().cast(), rest.len()) };
-            match usize::try_from(written) {
-                Ok(written) if written > 0 => rest = &rest[written.min(rest.len())..],
-                Err(_) if std::io::Error::last_os_error().kind() == std::io::ErrorKind::Interrupted => {}
-                _ => return,
-            }
-        }
-    }
-
-    #[cfg(not(unix))]
-    fn write(&self) {
-        let _ = std::io::Write::write_all(&mut std::io::stderr(), self.text());
+        write_all(self.text());
     }
 }
 

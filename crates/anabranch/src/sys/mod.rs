@@ -6,6 +6,8 @@ pub(crate) mod asymmetric_fence;
 pub(crate) mod chance;
 pub(crate) mod clock;
 pub(crate) mod diagnostics;
+#[cfg(all(any(unix, windows), not(any(loom, shuttle))))]
+pub(crate) mod exit;
 pub(crate) mod free_list;
 #[cfg(all(unix, not(loom)))]
 pub(crate) mod memory;
@@ -15,6 +17,8 @@ pub(crate) mod memory;
 pub(crate) mod parker;
 pub(crate) mod poller;
 pub(crate) mod prefetch;
+#[cfg(not(loom))]
+pub(crate) mod report_signal;
 pub(crate) mod spin;
 pub(crate) mod sync;
 pub(crate) mod thread;

@@ -12,7 +12,7 @@ pub(crate) use std::{
     hint,
     sync::{
         Condvar, Mutex, MutexGuard,
-        atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU64, AtomicUsize, Ordering, fence},
+        atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence},
         mpsc,
     },
 };
@@ -23,7 +23,7 @@ pub(crate) use loom::{
     hint,
     sync::{
         Arc, Condvar, Mutex, MutexGuard,
-        atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU64, AtomicUsize, Ordering, fence},
+        atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence},
     },
 };
 
@@ -32,7 +32,7 @@ pub(crate) use shuttle::{
     hint,
     sync::{
         Condvar, Mutex, MutexGuard,
-        atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU64, AtomicUsize, Ordering, fence},
+        atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence},
         mpsc,
     },
 };

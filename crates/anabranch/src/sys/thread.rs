@@ -160,3 +160,19 @@ pub(crate) fn number_of_current() -> u32 {
     #[cfg(not(any(target_os = "linux", shuttle)))]
     0
 }
+
+/// Returns how long the calling thread has run, in nanoseconds.
+#[cfg(all(unix, not(any(loom, shuttle))))]
+pub(crate) fn cpu_time() -> Option<u64> {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `time` is a live timespec, which the call writes.
+    let failed = unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) } != 0;
+    (!failed).then(|| time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
+}
+
+/// Returns `None`: on this system the time that a thread has run is too coarse to be of use.
+#[cfg(not(all(unix, not(any(loom, shuttle)))))]
+#[cfg_attr(any(loom, shuttle, not(windows)), expect(dead_code, reason = "no trace asks for it"))]
+pub(crate) fn cpu_time() -> Option<u64> {
+    None
+}

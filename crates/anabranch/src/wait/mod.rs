@@ -3,9 +3,12 @@
 //! `{current_stack, spin_wait} <- waiter <- waitable <- {latch, queue}`, `waiter <- parked`, `waiter <- suspend`,
 //! `{suspend, cancel} <- cx`, `{cx, future} <- attempt`. Synchronisation and channels are built on this module alone.
 
+#[cfg(not(loom))]
+pub(crate) mod awaited_lock;
 pub(crate) mod cancel;
 pub(crate) mod current_stack;
 pub(crate) mod error;
+pub(crate) mod error_macros;
 pub(crate) mod future;
 pub(crate) mod latch;
 pub(crate) mod parked;

@@ -59,6 +59,29 @@ pub(crate) unsafe trait Waitable {
     }
 }
 
+/// Implements [`Waitable`] by a field that is one itself: `waits_by!(field: Type<T>, [T])`.
+macro_rules! waits_by {
+    ($field:tt: $type:ty $(, [$($generics:tt)*])?) => {
+        // SAFETY: the field upholds the contract of `Waitable`, and every call is forwarded to it.
+        unsafe impl $(<$($generics)*>)? $crate::wait::waitable::Waitable for $type {
+            unsafe fn register(&self, waiter: *const $crate::wait::waiter::Waiter, ticket: u32) -> bool {
+                // SAFETY: the caller keeps the waiter armed and alive, and this object in place, until `unregister`.
+                unsafe { $crate::wait::waitable::Waitable::register(&self.$field, waiter, ticket) }
+            }
+
+            unsafe fn unregister(&self, is_selected: bool) {
+                // SAFETY: the caller has registered here, and its wait has ended.
+                unsafe { $crate::wait::waitable::Waitable::unregister(&self.$field, is_selected) }
+            }
+
+            fn is_lock(&self) -> bool {
+                $crate::wait::waitable::Waitable::is_lock(&self.$field)
+            }
+        }
+    };
+}
+pub(crate) use waits_by;
+
 /// What a waitable stores of a waiter.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct WaiterRef {

@@ -25,12 +25,13 @@ use std::{
 };
 
 /// The examples that need no feature.
-const PLAIN: [&str; 11] = [
+const PLAIN: [&str; 12] = [
     "conversations",
     "disk_usage",
     "happy_eyeballs",
     "hash_tree",
     "k_nucleotide",
+    "losses",
     "mandelbrot",
     "n_body",
     "par_module",
@@ -74,7 +75,7 @@ fn readme_lists_all_examples() {
         .collect();
     there.sort();
     assert!(all().all(|name| there.iter().any(|other| other == name)));
-    assert_eq!(there.len(), 14, "what there is with all features: {there:?}");
+    assert_eq!(there.len(), 15, "what there is with all features: {there:?}");
     let readme = fs::read_to_string(folder.join("README.md")).unwrap();
     for name in &there {
         assert!(is_listed(&readme, name), "{name} is not in the README of the examples");

@@ -314,9 +314,9 @@ impl<T: Send> ParallelExtend<T> for Deaf {
 fn unzip_into_a_collection_that_ignores_the_items_returns() {
     let items = [1, 2, 3];
     let (numbers, Deaf): (Vec<i32>, Deaf) = items.par_iter().map(|item| (*item, *item)).unzip();
-    assert_eq!(numbers, [], "the left items come with the right ones");
+    assert_eq!(numbers, [0; 0], "the left items come with the right ones");
     let (Deaf, numbers): (Deaf, Vec<i32>) = items.par_iter().map(|item| (*item, *item)).unzip();
-    assert_eq!(numbers, []);
+    assert_eq!(numbers, [0; 0]);
 }
 
 #[cfg(feature = "imbl")]

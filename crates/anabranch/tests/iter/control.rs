@@ -112,7 +112,7 @@ fn progress_reports_each_item_once_and_once_a_block() {
     for pool in pools() {
         let reports = Mutex::new(Vec::new());
         let sum = pool.install(|| items.par_iter().progress(|n| reports.lock().unwrap().push(n)).sum::<u32>());
-        assert_eq!(sum, items.iter().sum());
+        assert_eq!(sum, items.iter().sum::<u32>());
         let reports = reports.into_inner().unwrap();
         assert_eq!(reports.iter().sum::<usize>(), items.len());
         assert!(!reports.contains(&0));

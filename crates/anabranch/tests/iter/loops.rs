@@ -30,7 +30,7 @@ fn each_item_is_visited_once() {
 #[test]
 fn pieces_yield_each_item_once() {
     for seed in 0..100 {
-        assert_eq!(pieces(1..=seed, seed).map(|item| item).sum::<u64>(), (1..=seed).sum());
+        assert_eq!(pieces(1..=seed, seed).map(|item| item).sum::<u64>(), (1..=seed).sum::<u64>());
     }
 }
 

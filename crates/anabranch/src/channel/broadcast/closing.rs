@@ -1,12 +1,9 @@
 //! Waiting until no receiver is left.
 
 use super::{Log, sender::Sender};
-use crate::{
-    channel::{
-        closing::{by_its_wait, closed},
-        versioned::CloseWait,
-    },
-    cx::attempt::Attempt,
+use crate::channel::{
+    closing::{by_its_wait, closed},
+    versioned::CloseWait,
 };
 
 /// Waiting until no receiver is left, as an operation. Made by [`Sender::closing`].
@@ -36,14 +33,6 @@ impl<T> Sender<T> {
     /// [`select!`](crate::select).
     pub fn closing(&self) -> Closing<'_, T> {
         Closing { wait: CloseWait::of(&self.versioned) }
-    }
-}
-
-impl<T> Attempt for Closing<'_, T> {
-    type Output = ();
-
-    fn attempt(&self) -> Option<()> {
-        self.wait.attempt()
     }
 }
 

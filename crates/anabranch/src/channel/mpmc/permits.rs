@@ -8,7 +8,7 @@ use crate::{
         attempt::{Attempt, wait_async_for, wait_within, wait_without_deadline},
         limit::timed,
     },
-    wait::{suspend::WaitReason, waitable::Waitable, waiter::Waiter},
+    wait::{suspend::WaitReason, waitable::waits_by},
 };
 use std::{fmt, iter::FusedIterator};
 
@@ -140,17 +140,6 @@ impl<'a, T> Attempt for ReservingMany<'a, T> {
     }
 }
 
-// SAFETY: `wait` upholds the contract of `Waitable`, and every call is forwarded to it.
-unsafe impl<T> Waitable for ReservingMany<'_, T> {
-    unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
-        // SAFETY: the caller keeps the waiter armed and alive, and this object in place, until `unregister`.
-        unsafe { self.wait.register(waiter, ticket) }
-    }
-
-    unsafe fn unregister(&self, is_selected: bool) {
-        // SAFETY: the caller has registered here, and its wait has ended.
-        unsafe { self.wait.unregister(is_selected) }
-    }
-}
+waits_by!(wait: ReservingMany<'_, T>, [T]);
 
 opaque!(Permits<'_>, ReservingMany<'_>);

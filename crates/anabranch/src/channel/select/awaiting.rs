@@ -4,8 +4,7 @@ use crate::{
     cx::attempt::Attempt,
     wait::{
         latch::{Latch, LatchWait},
-        waitable::Waitable,
-        waiter::Waiter,
+        waitable::waits_by,
     },
 };
 use std::{
@@ -100,18 +99,7 @@ impl<F: Future> Attempt for Awaiting<F> {
     }
 }
 
-// SAFETY: `wait` upholds the contract of `Waitable`, and every call is forwarded to it.
-unsafe impl<F: Future> Waitable for Awaiting<F> {
-    unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
-        // SAFETY: the caller keeps the waiter armed and alive, and this object in place, until `unregister`.
-        unsafe { self.wait.register(waiter, ticket) }
-    }
-
-    unsafe fn unregister(&self, is_selected: bool) {
-        // SAFETY: the caller has registered here, and its wait has ended.
-        unsafe { self.wait.unregister(is_selected) }
-    }
-}
+waits_by!(wait: Awaiting<F>, [F: Future]);
 
 impl<F: Future> fmt::Debug for Awaiting<F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

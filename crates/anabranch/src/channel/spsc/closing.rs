@@ -1,10 +1,7 @@
 //! Waiting until the stream is closed.
 
 use super::sender::Sender;
-use crate::{
-    channel::closing::{CloseWait, by_its_wait, closed},
-    cx::attempt::Attempt,
-};
+use crate::channel::closing::{CloseWait, by_its_wait, closed};
 
 /// Waiting until a stream is closed, as an operation. Made by [`Sender::closing`].
 pub struct Closing<'a> {
@@ -35,14 +32,6 @@ impl<T> Sender<T> {
     /// [`select!`](crate::select).
     pub fn closing(&mut self) -> Closing<'_> {
         Closing { wait: CloseWait::new(&self.producer.at.shared().closing) }
-    }
-}
-
-impl Attempt for Closing<'_> {
-    type Output = ();
-
-    fn attempt(&self) -> Option<()> {
-        self.wait.attempt()
     }
 }
 

@@ -12,7 +12,7 @@ use crate::{
         limit::timed,
     },
     time::NEVER,
-    wait::{suspend::WaitReason, waitable::Waitable, waiter::Waiter},
+    wait::{suspend::WaitReason, waitable::waits_by},
 };
 use std::{cell::Cell, collections::VecDeque, fmt};
 
@@ -233,18 +233,7 @@ impl<T> Attempt for Sending<'_, T> {
     }
 }
 
-// SAFETY: `reserving` upholds the contract of `Waitable`, and every call is forwarded to it.
-unsafe impl<T> Waitable for Sending<'_, T> {
-    unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
-        // SAFETY: the caller keeps the waiter armed and alive, and this object in place, until `unregister`.
-        unsafe { self.reserving.register(waiter, ticket) }
-    }
-
-    unsafe fn unregister(&self, is_selected: bool) {
-        // SAFETY: the caller has registered here, and its wait has ended.
-        unsafe { self.reserving.unregister(is_selected) }
-    }
-}
+waits_by!(reserving: Sending<'_, T>, [T]);
 
 impl<T> fmt::Debug for Sender<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -6,7 +6,6 @@ use crate::{
         closing::{by_its_wait, closed},
         versioned::CloseWait,
     },
-    cx::attempt::Attempt,
     sys::sync::Arc,
 };
 
@@ -38,14 +37,6 @@ impl<T> Sender<T> {
     /// [`select!`](crate::select).
     pub fn closing(&self) -> Closing<'_, T> {
         Closing { wait: CloseWait::of(&self.versioned) }
-    }
-}
-
-impl<T> Attempt for Closing<'_, T> {
-    type Output = ();
-
-    fn attempt(&self) -> Option<()> {
-        self.wait.attempt()
     }
 }
 

@@ -10,7 +10,7 @@ use crate::{
     },
     wait::{
         latch::{Latch, LatchWait},
-        waitable::Waitable,
+        waitable::{Waitable, waits_by},
         waiter::Waiter,
     },
 };
@@ -83,18 +83,7 @@ impl Attempt for Gone<'_> {
     }
 }
 
-// SAFETY: `wait` upholds the contract of `Waitable`, and every call is forwarded to it.
-unsafe impl Waitable for Gone<'_> {
-    unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
-        // SAFETY: the caller keeps the waiter armed and alive, and this object in place, until `unregister`.
-        unsafe { self.wait.register(waiter, ticket) }
-    }
-
-    unsafe fn unregister(&self, is_selected: bool) {
-        // SAFETY: the caller has registered here, and its wait has ended.
-        unsafe { self.wait.unregister(is_selected) }
-    }
-}
+waits_by!(wait: Gone<'_>);
 
 /// Receiving the next message, of any state.
 pub(super) struct ReceivingAny<'a, T: Transport> {
@@ -147,15 +136,4 @@ impl<T: Transport> Attempt for Ready<'_, T> {
     }
 }
 
-// SAFETY: the wrapped operation upholds the contract of `Waitable`, and every call is forwarded to it.
-unsafe impl<T: Transport> Waitable for Ready<'_, T> {
-    unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
-        // SAFETY: the caller keeps the waiter armed and alive, and this object in place, until `unregister`.
-        unsafe { self.0.register(waiter, ticket) }
-    }
-
-    unsafe fn unregister(&self, is_selected: bool) {
-        // SAFETY: the caller has registered here, and its wait has ended.
-        unsafe { self.0.unregister(is_selected) }
-    }
-}
+waits_by!(0: Ready<'_, T>, [T: Transport]);

@@ -341,6 +341,6 @@ fn many_senders_and_receivers_pair() {
                 receiving.map(|receiving| receiving.join(cx).unwrap()).into_iter().sum::<u64>()
             })
         });
-        assert_eq!(sum, (0..400).sum());
+        assert_eq!(sum, (0..400).sum::<u64>());
     });
 }

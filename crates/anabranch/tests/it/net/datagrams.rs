@@ -38,7 +38,7 @@ fn several_readers_of_one_socket_get_each_datagram_once() {
             }
         });
         assert_eq!(received.into_inner(), DATAGRAMS);
-        assert_eq!(sum.into_inner(), (0..DATAGRAMS).sum());
+        assert_eq!(sum.into_inner(), (0..DATAGRAMS).sum::<usize>());
     });
 }
 

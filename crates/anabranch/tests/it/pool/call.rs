@@ -147,7 +147,7 @@ fn call_from_fiber_returns() {
             cx.scope(|s| {
                 let fibers: Vec<_> = (0..20).map(|i| s.spawn(move |_| there.call(|| sum_to(i)))).collect();
                 for (i, fiber) in fibers.into_iter().enumerate() {
-                    assert_eq!(fiber.join(s).unwrap(), (0..=i as u64).sum());
+                    assert_eq!(fiber.join(s).unwrap(), (0..=i as u64).sum::<u64>());
                 }
             });
         });
@@ -173,7 +173,7 @@ fn two_hundred_threads_call_at_once() {
                 threads.spawn(move || sum.fetch_add(pool.call(|| sum_to(i)) as usize, Ordering::Relaxed));
             }
         });
-        assert_eq!(sum.into_inner() as u64, (0..200).map(|i| i * (i + 1) / 2).sum());
+        assert_eq!(sum.into_inner() as u64, (0..200).map(|i| i * (i + 1) / 2).sum::<u64>());
     });
 }
 

@@ -233,7 +233,7 @@ fn two_hundred_threads_at_once_join_in_one_pool() {
                 });
             }
         });
-        assert_eq!(sum.into_inner() as u64, (0..200).map(|i| 5 * i * (i + 1) / 2).sum());
+        assert_eq!(sum.into_inner() as u64, (0..200).map(|i| 5 * i * (i + 1) / 2).sum::<u64>());
         assert_eq!(pool.broadcast(|i| i).len(), pool.num_threads());
     });
     watchdog(LONG, || {

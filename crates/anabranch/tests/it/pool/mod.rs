@@ -12,6 +12,7 @@ mod large_numbers;
 mod lifecycle;
 #[cfg(target_os = "linux")]
 mod pinning;
+mod report;
 #[cfg(target_os = "linux")]
 mod seccomp;
 mod shutdown;

@@ -1,0 +1,145 @@
+//! The sites of a trace: labels and source locations, which events refer to by numbers.
+
+use anabranch_trace::event::Site;
+use std::{
+    cell::RefCell,
+    collections::HashMap,
+    panic::Location,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+/// The most sites of a trace. Events refer to further ones as unknown. A program that gives each fiber a name of its
+/// own would otherwise fill the memory.
+const LIMIT: usize = 1 << 16;
+
+/// What is known of a site.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct Known {
+    pub(super) label: Arc<str>,
+    pub(super) at: Option<&'static Location<'static>>,
+}
+
+static SITES: Mutex<Sites> = Mutex::new(Sites::new());
+
+/// All sites, in the order of their numbers from 1 on.
+struct Sites {
+    all: Vec<Known>,
+    numbers: Option<HashMap<Known, Site>>,
+}
+
+impl Sites {
+    const fn new() -> Self {
+        Self { all: Vec::new(), numbers: None }
+    }
+
+    /// Returns the number of a site, and adds the site if it is new.
+    fn number(&mut self, known: Known) -> Site {
+        let numbers = self.numbers.get_or_insert_with(HashMap::new);
+        if let Some(&site) = numbers.get(&known) {
+            return site;
+        }
+        if self.all.len() >= LIMIT {
+            return Site::UNKNOWN;
+        }
+        self.all.push(known.clone());
+        let site = Site(self.all.len() as u32);
+        numbers.insert(known, site);
+        site
+    }
+}
+
+fn number(known: Known) -> Site {
+    SITES.lock().unwrap_or_else(PoisonError::into_inner).number(known)
+}
+
+/// Returns the sites, in the order of their numbers from 1 on. Those of events that were recorded before are among
+/// them.
+pub(super) fn all() -> Vec<Known> {
+    SITES.lock().unwrap_or_else(PoisonError::into_inner).all.clone()
+}
+
+/// The address and the length of a label, and the address of a location.
+type Key = (usize, usize, usize);
+
+thread_local! {
+    /// The sites that the thread has used, so that it looks each of them up once.
+    static USED: RefCell<HashMap<Key, Site>> = RefCell::new(HashMap::new());
+}
+
+/// Returns the number of a site.
+pub(super) fn site(label: &'static str, at: Option<&'static Location<'static>>) -> Site {
+    let at_address = at.map_or(0, |at| (&raw const *at).addr());
+    find((label.as_ptr().addr(), label.len(), at_address), || Known { label: label.into(), at })
+}
+
+/// Returns the number of the site of a loop, by the type of the job that it has forked.
+pub(super) fn of_job(job: &'static str) -> Site {
+    // No location has this address.
+    find((job.as_ptr().addr(), job.len(), usize::MAX), || Known { label: loop_of(job).into(), at: None })
+}
+
+fn find(key: Key, known: impl Fn() -> Known) -> Site {
+    let number = || number(known());
+    // The thread may be about to end.
+    USED.try_with(|used| *used.borrow_mut().entry(key).or_insert_with(number)).unwrap_or_else(|_| number())
+}
+
+/// Describes a loop by the name of its type: by the first function of the program in it, which mostly is that of a
+/// closure.
+fn loop_of(job: &str) -> String {
+    let is_foreign =
+        |path: &&str| !["anabranch::", "core::", "alloc::", "std::"].iter().any(|own| path.starts_with(own));
+    let paths = || {
+        job.split(|c: char| !(c.is_alphanumeric() || "_:{}#".contains(c)))
+            .filter(|path| path.contains("::"))
+            .filter(is_foreign)
+    };
+    let function = paths().find_map(|path| path.split_once("::{{closure}}")).map(|(function, _)| function);
+    match function.or_else(|| paths().next()) {
+        // The type before the name of a method may be left out.
+        Some(function) => format!("a loop in {}", function.trim_start_matches(':')),
+        None => "a loop".into(),
+    }
+}
+
+/// Returns the number of a name that is not known at compile time.
+pub(super) fn name(name: &str) -> Site {
+    number(Known { label: name.into(), at: None })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn same_site_has_the_same_number() {
+        let here = Location::caller();
+        let mut sites = Sites::new();
+        let mut number = |label: &str, at| sites.number(Known { label: label.into(), at });
+        let first = number("recv", Some(here));
+        assert_ne!(first, Site::UNKNOWN);
+        assert_eq!(number("recv", Some(here)), first);
+        assert_ne!(number("send", Some(here)), first);
+        assert_ne!(number("recv", None), first);
+        assert_eq!(sites.all.len(), 3);
+    }
+
+    #[test]
+    fn loop_is_described_by_a_function_of_the_program() {
+        let closure = "anabranch::iter::Piece<anabranch::iter::Slice<u64>, Map<core::A, app::run::{{closure}}>>";
+        assert_eq!(loop_of(closure), "a loop in app::run");
+        assert_eq!(loop_of("anabranch::iter::Piece<Map<core::A, (app::Item, app::square)>>"), "a loop in app::Item");
+        assert_eq!(loop_of("anabranch::Piece<app::<impl app::Item>::run::{{closure}}>"), "a loop in run");
+        assert_eq!(loop_of("anabranch::iter::Piece<Sum<u64>, alloc::vec::Vec<u64>>"), "a loop");
+        assert_eq!(loop_of(""), "a loop");
+    }
+
+    #[test]
+    fn sites_beyond_the_limit_are_unknown() {
+        let mut sites = Sites::new();
+        let mut number = |number: usize| sites.number(Known { label: number.to_string().into(), at: None });
+        assert!((0..LIMIT).map(&mut number).all(|site| site != Site::UNKNOWN));
+        assert_eq!(number(LIMIT), Site::UNKNOWN);
+        assert_eq!(number(5), Site(6));
+    }
+}
