@@ -48,6 +48,7 @@ mod linux {
         }
         let settings = Settings { quick: options.common.quick };
         options.common.run(Bench {
+            suite: "fibers",
             workloads: &ALL,
             settings,
             peers,

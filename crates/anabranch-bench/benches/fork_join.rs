@@ -48,6 +48,7 @@ mod linux {
         let settings =
             Settings { quick, fib: options.fib.unwrap_or(if quick { Fib::QUICK } else { Fib::USUAL }), spinner };
         options.common.run(Bench {
+            suite: "fork_join",
             workloads: &ALL,
             settings,
             peers: options.peers,

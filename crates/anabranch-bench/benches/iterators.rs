@@ -37,6 +37,7 @@ mod linux {
         let options = Options::parse();
         let settings = Settings::new(options.common.quick, Spinner::calibrate());
         options.common.run(Bench {
+            suite: "iterators",
             workloads: &ALL,
             settings,
             peers: options.peers,

@@ -46,6 +46,7 @@ mod linux {
         };
         let budget = options.budget.unwrap_or(if options.common.quick { 10 } else { 40 });
         options.common.run(Bench {
+            suite: "messages",
             workloads: &ALL,
             settings: Settings { extent: Extent::For(Duration::from_millis(budget)) },
             peers,

@@ -44,6 +44,7 @@ mod linux {
         let options = Options::parse();
         let budget = options.budget.unwrap_or(if options.common.quick { 10 } else { 40 });
         options.common.run(options::Bench {
+            suite: "pipes",
             workloads: &ALL,
             settings: Settings { extent: Extent::For(Duration::from_millis(budget)) },
             peers: options.peers,

@@ -27,9 +27,9 @@ mod linux {
     use std::process::ExitCode;
 
     use anabranch_bench::bench::{self, Peers};
+    use anabranch_bench::contest::Listed;
     use anabranch_bench::messages::peers;
     use anabranch_bench::messages::workloads::{self, Extent};
-    use anabranch_bench::options::Listed;
     use anabranch_bench::pipes;
 
     pub fn main() -> ExitCode {

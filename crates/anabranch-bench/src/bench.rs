@@ -1,20 +1,14 @@
 //! Runs workloads: every variant once per round, in a shuffled order, each sample in its own process.
-//!
-//! Rounds are interleaved because the speed of a machine drifts. A disturbance that comes and goes affects all variants
-//! alike, and hardly changes a ratio within a round. The order within a round is shuffled with a fixed seed, so that no
-//! variant always follows the same other one.
 
 use std::fmt;
 use std::io::{self, IsTerminal, Write};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 pub use crate::contest::{AnyWorkload, Peers, Threads, by_name, names};
-use crate::isolate::{Failure, in_child};
+use crate::isolate::{Failure, LIMIT, in_child};
 pub use crate::outcome::{Line, Outcome, Series, Variant};
+use crate::rounds::{self, Plan, Tally};
 use crate::sample::Sample;
-
-/// The time limit, longer than any sample that ends.
-const LIMIT: Duration = Duration::from_secs(60);
 
 /// Returns the variants of a workload, in the order of the report.
 pub fn variants<K: Peers>(workload: &dyn AnyWorkload<K>, peers: &[K], asked: &[usize]) -> Vec<Variant<K>> {
@@ -50,31 +44,11 @@ fn run_with<K: Peers>(
     mut sample: impl FnMut(Variant<K>) -> Result<Sample, Failure>,
 ) -> Outcome<K> {
     let rounds = workload.rounds(rounds);
-    let mut series: Vec<Series<K>> = variants
-        .iter()
-        .map(|variant| Series {
-            variant: *variant,
-            samples: vec![None; rounds],
-            failure: None,
-            is_rival: !variant.peer.is_ours() && workload.is_rival(variant.peer),
-        })
-        .collect();
-    let mut random = fastrand::Rng::with_seed(0xf0_c1);
-    let mut order: Vec<usize> = (0..series.len()).collect();
     let progress = Progress::new(name, rounds);
-    for round in 0..rounds {
-        random.shuffle(&mut order);
-        for &index in &order {
-            let series = &mut series[index];
-            progress.show(round, series.variant);
-            if series.failure.is_none() {
-                match sample(series.variant) {
-                    Ok(sample) => series.samples[round] = Some(sample),
-                    Err(failure) => series.failure = Some(failure.to_string()),
-                }
-            }
-        }
-    }
+    let tally = rounds::take(variants.len(), Plan { rounds, warm_up: 0, seed: rounds::SEED }, |round, index| {
+        progress.show(round.unwrap_or(0), variants[index]);
+        Some(sample(variants[index]).map_err(|failure| failure.to_string()))
+    });
     progress.clear();
     Outcome {
         name,
@@ -84,8 +58,13 @@ fn run_with<K: Peers>(
         bar: workload.bar(),
         most_above: workload.most_above(),
         targets: workload.targets(),
-        series,
+        series: variants.iter().zip(tally).map(|(variant, tally)| series(workload, *variant, tally)).collect(),
     }
+}
+
+fn series<K: Peers>(workload: &dyn AnyWorkload<K>, variant: Variant<K>, tally: Tally) -> Series<K> {
+    let is_rival = !variant.peer.is_ours() && workload.is_rival(variant.peer);
+    Series { variant, samples: tally.samples, failure: tally.failure, is_rival }
 }
 
 /// A progress line on the terminal; nothing if standard error is not a terminal.
@@ -127,7 +106,10 @@ impl Progress {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
+    use crate::confidence::Estimate;
     use crate::peers::Kind;
     use crate::sample::Meter;
     use crate::workloads::quicksort::Quicksort;
@@ -193,11 +175,13 @@ mod tests {
             })
         });
         let lines = outcome.lines();
-        assert_eq!(lines[0].to_baseline, Some(1.0));
-        assert_eq!(lines[1].to_baseline, Some(0.5));
-        assert_eq!(lines[1].cpu_to_baseline, Some(0.75));
-        assert_eq!((lines[1].value.min, lines[1].value.median), (1.0, 2.0));
-        assert_eq!(lines[1].extra, [("switches".to_owned(), 2.0)]);
+        let ratio = |estimate: &Option<Estimate>| estimate.map(|estimate| estimate.value);
+        assert_eq!(ratio(&lines[0].figures.to_baseline), Some(1.0));
+        assert_eq!(ratio(&lines[1].figures.to_baseline), Some(0.5));
+        assert_eq!(ratio(&lines[1].figures.cpu_to_baseline), Some(0.75));
+        let value = &lines[1].figures.value;
+        assert_eq!((value.min, value.median), (1.0, 2.0));
+        assert_eq!(lines[1].figures.extra["switches"], 2.0);
     }
 
     #[test]

@@ -26,10 +26,21 @@ pub trait Peers: Copy + Eq + fmt::Display + Serialize + 'static {
         self == Self::BASELINE
     }
 
+    /// Returns whether the peer uses anabranch in any way.
+    fn is_of_anabranch(self) -> bool {
+        self.is_ours()
+    }
+
     /// Returns the number of threads as the report prints it.
     fn threads_shown(self, threads: Option<usize>) -> String {
         threads.map_or_else(|| "dflt".into(), |threads| threads.to_string())
     }
+}
+
+/// Returns the peer with which the others of a workload are compared: [`Peers::BASELINE`], or another variant of the
+/// same library if that does not take part.
+pub fn baseline<K: Peers>(peers: impl Iterator<Item = K> + Clone) -> Option<K> {
+    peers.clone().find(|peer| *peer == K::BASELINE).or_else(|| peers.clone().find(|peer| peer.is_ours()))
 }
 
 /// Returns the names of all peers, separated by commas.
@@ -88,3 +99,6 @@ pub trait AnyWorkload<K> {
     /// Makes a pool of `threads` threads of the peer, and takes one sample in it.
     fn sample_with(&self, kind: K, threads: usize) -> Sample;
 }
+
+/// The name of a workload on the command line, and a function that builds the workload from settings of type `S`.
+pub type Listed<K, S> = (&'static str, fn(&S) -> Box<dyn AnyWorkload<K>>);

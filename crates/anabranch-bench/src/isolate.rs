@@ -22,6 +22,9 @@ use serde::de::DeserializeOwned;
 
 use crate::process;
 
+/// The time limit, longer than any sample that ends.
+pub const LIMIT: Duration = Duration::from_secs(60);
+
 /// Why a child returned no result.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Failure {
@@ -113,7 +116,8 @@ fn read_until(mut reader: PipeReader, deadline: Instant) -> io::Result<Vec<u8>> 
     }
 }
 
-fn message(payload: &(dyn Any + Send)) -> String {
+/// Returns the text of a panic.
+pub(crate) fn message(payload: &(dyn Any + Send)) -> String {
     let text = payload.downcast_ref::<String>().map(String::as_str);
     text.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("a panic without a message").to_owned()
 }

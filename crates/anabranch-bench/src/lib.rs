@@ -14,31 +14,69 @@
 //! their code by the linker changes their time by up to a quarter, always the same way within one build. To decide
 //! differences of that size, count instructions with the example `count_forks`.
 //!
-//! The benches run on Linux, whose `/proc` reports the context switches of threads.
-#![cfg(target_os = "linux")]
+//! The samples are taken on Linux, whose `/proc` reports the context switches of threads. The modules for results
+//! ([`record`], [`figures`], [`confidence`], [`stats`], [`rounds`]) exist on every system.
+//!
+//! # Features
+//! - `peers`: the other libraries. Without it there are anabranch, plain code and threads of std.
+//! - `harness`: the command line of the benches.
+//!
+//! Both are on by default. The command line `anabranch bench` uses this crate without them.
 
+#[cfg(target_os = "linux")]
 pub mod bench;
 pub mod chart;
+#[cfg(target_os = "linux")]
 pub mod compiler;
+pub mod confidence;
+#[cfg(target_os = "linux")]
 pub mod contest;
+#[cfg(target_os = "linux")]
 pub mod crew;
+#[cfg(target_os = "linux")]
 pub mod fibers;
+pub mod figures;
+#[cfg(target_os = "linux")]
 pub mod isolate;
+#[cfg(target_os = "linux")]
 pub mod iterators;
+#[cfg(target_os = "linux")]
 pub mod judgement;
 #[cfg(test)]
 mod lock;
 pub mod machine;
+#[cfg(target_os = "linux")]
+pub mod measurer;
+#[cfg(target_os = "linux")]
 pub mod messages;
+#[cfg(all(target_os = "linux", feature = "peers"))]
 pub mod net;
+#[cfg(all(target_os = "linux", feature = "harness"))]
 pub mod options;
+#[cfg(target_os = "linux")]
 pub mod outcome;
+#[cfg(target_os = "linux")]
 pub mod peers;
+#[cfg(target_os = "linux")]
 pub mod pipes;
+#[cfg(target_os = "linux")]
 pub mod process;
+pub mod record;
+#[cfg(target_os = "linux")]
 pub mod report;
+pub mod rounds;
 pub mod sample;
 pub mod stats;
+#[cfg(target_os = "linux")]
+pub mod stopwatch;
+#[cfg(target_os = "linux")]
+pub mod suite;
+#[cfg(target_os = "linux")]
 pub mod target;
+#[cfg(target_os = "linux")]
 pub mod verdict;
+#[cfg(target_os = "linux")]
 pub mod workloads;
+
+/// Whether the other libraries were compiled in.
+pub const HAS_PEERS: bool = cfg!(feature = "peers");

@@ -1,12 +1,13 @@
 //! The machine and the versions of a measurement, for the head of a report.
 
+use std::collections::BTreeMap;
 use std::thread::available_parallelism;
 use std::{fmt, fs};
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 /// The machine that a bench ran on.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Machine {
     /// The processor's name.
     pub cpu: String,
@@ -14,6 +15,10 @@ pub struct Machine {
     pub cpus: usize,
     /// The kernel's name and release.
     pub kernel: String,
+    /// The operating system's family.
+    pub os: String,
+    /// The instruction set.
+    pub arch: String,
     /// Main memory in bytes, or 0 if unknown.
     pub memory: u64,
     /// The load over the last minute before the bench. Above zero, other programs were running.
@@ -33,6 +38,8 @@ impl Machine {
             cpu,
             cpus: available_parallelism().map_or(1, usize::from),
             kernel: format!("Linux {}", read("/proc/sys/kernel/osrelease").trim()),
+            os: std::env::consts::OS.to_owned(),
+            arch: std::env::consts::ARCH.to_owned(),
             memory,
             load,
         }
@@ -95,6 +102,18 @@ impl Versions {
         ])
     }
 
+    /// Returns those of all libraries that some bench compares.
+    pub fn of_all() -> Versions {
+        let all = [Versions::of_fork_join(), Versions::of_fibers(), Versions::of_messages()];
+        let mut versions = Vec::new();
+        for version in all.into_iter().flat_map(|versions| versions.0) {
+            if !versions.contains(&version) {
+                versions.push(version);
+            }
+        }
+        Versions(versions)
+    }
+
     /// Returns that of anabranch alone.
     pub fn of_ours() -> Versions {
         Versions::of(&[])
@@ -102,7 +121,13 @@ impl Versions {
 
     fn of(peers: &[(&'static str, &str)]) -> Versions {
         let always = [("rustc", env!("VERSION_RUSTC")), ("anabranch", env!("VERSION_ANABRANCH"))];
-        Versions(always.iter().chain(peers).map(|(name, version)| (*name, (*version).to_owned())).collect())
+        let known = always.iter().chain(peers).filter(|(_, version)| !version.is_empty());
+        Versions(known.map(|(name, version)| (*name, (*version).to_owned())).collect())
+    }
+
+    /// Returns the versions by name.
+    pub fn to_map(&self) -> BTreeMap<String, String> {
+        self.0.iter().map(|(name, version)| ((*name).to_owned(), version.clone())).collect()
     }
 
     /// Adds a version that is known only when the bench runs.
@@ -130,12 +155,6 @@ impl fmt::Display for Versions {
             write!(f, "{before}{entry}")?;
         }
         Ok(())
-    }
-}
-
-impl Serialize for Versions {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().map(|(name, version)| (name, version)))
     }
 }
 

@@ -7,9 +7,12 @@ use std::time::Instant;
 
 use clap::Args;
 
-use crate::bench::{AnyWorkload, Outcome, Peers, names, run, variants};
-use crate::machine::{Machine, Versions};
-use crate::report::{Entry, Report, head, judgements, summary, table};
+use crate::bench::{Outcome, Peers, names, run, variants};
+use crate::contest::Listed;
+use crate::machine::Versions;
+use crate::record::{Record, Settings};
+use crate::report::{head, judgements, summary, table};
+use crate::rounds::SEED;
 use crate::target::MeanTarget;
 
 /// Options of every bench.
@@ -35,11 +38,10 @@ pub struct Options {
     pub bench: bool,
 }
 
-/// The name of a workload on the command line, and a function that builds the workload from settings of type `S`.
-pub type Listed<K, S> = (&'static str, fn(&S) -> Box<dyn AnyWorkload<K>>);
-
 /// The definition of a bench. The options choose what it runs.
 pub struct Bench<'a, K: 'static, S> {
+    /// The name of the bench.
+    pub suite: &'a str,
     /// All workloads of the bench.
     pub workloads: &'a [Listed<K, S>],
     /// The sizes of the workloads.
@@ -85,8 +87,16 @@ impl Options {
         let threads = if self.threads.is_empty() { bench.threads } else { &self.threads };
         let rounds = self.rounds.unwrap_or(if self.quick { 3 } else { 9 }).max(1);
 
-        let machine = Machine::look();
-        print!("{}", head(&machine, &bench.versions, bench.legend));
+        let settings = Settings {
+            threads: threads.to_vec(),
+            samples: rounds,
+            warm_up: 0,
+            quick: self.quick,
+            seed: SEED,
+            nanoseconds_a_step: bench.nanoseconds_a_step,
+        };
+        let mut record = Record::begin(settings, &bench.versions);
+        print!("{}", head(&record.machine, &bench.versions, bench.legend));
         let mut outcomes: Vec<Outcome<K>> = Vec::new();
         for (name, build) in chosen {
             // The data of a workload live only while it runs, because the process of each sample inherits all memory.
@@ -104,15 +114,8 @@ impl Options {
         println!("\n{:.0} s in all", start.elapsed().as_secs_f64());
 
         if let Some(path) = self.json {
-            let report = Report {
-                machine: &machine,
-                versions: &bench.versions,
-                quick: self.quick,
-                nanoseconds_a_step: bench.nanoseconds_a_step,
-                workloads: outcomes.iter().map(Entry::from).collect(),
-            };
-            let text = serde_json::to_string_pretty(&report).expect("a report is plain data");
-            if let Err(error) = fs::write(&path, text + "\n") {
+            record.workloads = outcomes.iter().map(|outcome| outcome.record(bench.suite)).collect();
+            if let Err(error) = fs::write(&path, record.text()) {
                 eprintln!("cannot write {}: {error}", path.display());
                 return ExitCode::FAILURE;
             }

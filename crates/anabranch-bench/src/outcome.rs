@@ -1,10 +1,12 @@
 //! The outcome of a workload: the samples of each peer, and the figures computed from them.
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
-use crate::contest::Peers;
+use crate::contest::{self, Peers};
+use crate::figures::{self, Figures};
+use crate::record;
 use crate::sample::Sample;
-use crate::stats::{Summary, median, median_ratio};
 use crate::target::Target;
 
 /// A peer with a number of threads: one line of a table.
@@ -17,29 +19,27 @@ pub struct Variant<K> {
 }
 
 /// All samples of a variant.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct Series<K> {
     /// The variant of the samples.
-    #[serde(flatten)]
     pub variant: Variant<K>,
     /// One entry per round; `None` if there is no sample.
     pub samples: Vec<Option<Sample>>,
     /// Why samples are missing. A variant that failed does not run again.
     pub failure: Option<String>,
     /// Whether the target refers to this variant.
-    #[serde(skip)]
     pub is_rival: bool,
 }
 
 impl<K> Series<K> {
     /// Returns a figure of each round.
     pub fn column(&self, figure: impl Fn(&Sample) -> f64) -> Vec<Option<f64>> {
-        self.samples.iter().map(|sample| sample.as_ref().map(&figure)).collect()
+        figures::column(&self.samples, figure)
     }
 }
 
 /// All samples of a workload.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct Outcome<K> {
     /// The workload's name on the command line.
     pub name: &'static str,
@@ -50,75 +50,71 @@ pub struct Outcome<K> {
     /// The number of rounds.
     pub rounds: usize,
     /// The target: a share of the best rival's value, if there is one.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub bar: Option<f64>,
     /// The target: the most by which the value may exceed the best rival's, if there is one.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub most_above: Option<f64>,
     /// The targets that are judged one by one.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub targets: Vec<Target<K>>,
     /// The variants, in the order of the report.
     pub series: Vec<Series<K>>,
 }
 
-/// The figures of one line of a table.
-#[derive(Clone, Debug, Serialize)]
+/// One line of a table.
+#[derive(Clone, Debug)]
 pub struct Line<K> {
     /// The variant of the line.
     pub variant: Variant<K>,
-    /// The values of the samples.
-    pub value: Summary,
-    /// The median of the ratio to the baseline's value in the same round.
-    pub to_baseline: Option<f64>,
-    /// The median of the CPU time of each unit, in the unit of the value; in seconds if the value is not a time.
-    pub cpu: f64,
-    /// The median of the ratio to the baseline's CPU time in the same round. It shows the cost of the speed.
-    pub cpu_to_baseline: Option<f64>,
-    /// Medians of the other figures.
-    pub extra: Vec<(String, f64)>,
+    /// Its figures.
+    pub figures: Figures,
 }
 
 impl<K: Peers> Outcome<K> {
     /// Computes the line of each variant with samples.
     pub fn lines(&self) -> Vec<Line<K>> {
-        // The baseline with the same number of threads if it ran with several, otherwise with its own number. If the
-        // baseline cannot take part, another variant of the same library replaces it.
-        let all = |is_it: fn(K) -> bool| self.series.iter().filter(move |series| is_it(series.variant.peer));
-        let mut baselines: Vec<_> = all(|peer| peer == K::BASELINE).collect();
-        if baselines.is_empty() {
-            let other = all(K::is_ours).next().map(|series| series.variant.peer);
-            baselines = self.series.iter().filter(|series| Some(series.variant.peer) == other).collect();
-        }
-        let baseline = |series: &Series<K>| {
-            let same = baselines.iter().find(|baseline| baseline.variant.threads == series.variant.threads);
-            same.or(baselines.first()).copied()
+        let series = self.record("").series.into_iter().zip(&self.series);
+        series.filter_map(|(record, series)| Some(Line { variant: series.variant, figures: record.figures? })).collect()
+    }
+
+    /// Returns the workload as part of a result file.
+    pub fn record(&self, suite: &str) -> record::Workload {
+        let baseline = contest::baseline(self.series.iter().map(|series| series.variant.peer));
+        let series = |series: &Series<K>| record::Series {
+            peer: series.variant.peer.to_string(),
+            threads: series.variant.threads,
+            ours: series.variant.peer.is_of_anabranch(),
+            baseline: Some(series.variant.peer) == baseline,
+            samples: series.samples.clone(),
+            failure: series.failure.clone(),
+            figures: None,
         };
-        self.series.iter().filter_map(|series| line(series, baseline(series))).collect()
+        let workload = record::Workload {
+            suite: suite.to_owned(),
+            name: self.name.to_owned(),
+            title: self.title.clone(),
+            unit: self.unit.to_owned(),
+            rounds: self.rounds,
+            series: self.series.iter().map(series).collect(),
+            targets: self.judged(),
+        };
+        workload.with_figures()
+    }
+
+    /// Returns the targets and how they were met, without those that do not exist.
+    fn judged(&self) -> Map<String, Value> {
+        let value = |value: Result<Value, _>| value.expect("a target is plain data");
+        let all = [
+            ("bar", value(serde_json::to_value(self.bar))),
+            ("most_above", value(serde_json::to_value(self.most_above))),
+            ("targets", value(serde_json::to_value(&self.targets))),
+            ("verdict", value(serde_json::to_value(self.verdict()))),
+            ("judgements", value(serde_json::to_value(self.judgements()))),
+        ];
+        let exists = |value: &Value| !value.is_null() && value.as_array().is_none_or(|list| !list.is_empty());
+        all.into_iter().filter(|(_, value)| exists(value)).map(|(name, value)| (name.to_owned(), value)).collect()
     }
 
     /// Returns the variants that failed, with the reason.
     pub fn failures(&self) -> impl Iterator<Item = (Variant<K>, &str)> {
         self.series.iter().filter_map(|series| Some((series.variant, series.failure.as_deref()?)))
     }
-}
-
-fn line<K: Peers>(series: &Series<K>, baseline: Option<&Series<K>>) -> Option<Line<K>> {
-    let ratio = |figure: fn(&Sample) -> f64| median_ratio(&series.column(figure), &baseline?.column(figure));
-    // Samples may differ in the amount of work (calls repeated for a given time), so CPU time is per unit.
-    let cpu_each: fn(&Sample) -> f64 = |sample| sample.cpu_each;
-    let names = series.samples.iter().flatten().next().map(|sample| sample.extra.keys());
-    let extra = names.into_iter().flatten().filter_map(|name| {
-        let figures: Vec<f64> =
-            series.samples.iter().flatten().filter_map(|sample| sample.extra.get(name).copied()).collect();
-        Some((name.clone(), median(&figures)?))
-    });
-    Some(Line {
-        variant: series.variant,
-        value: Summary::of(&series.samples.iter().flatten().map(|sample| sample.value).collect::<Vec<_>>())?,
-        to_baseline: ratio(|sample| sample.value),
-        cpu: median(&series.samples.iter().flatten().map(cpu_each).collect::<Vec<_>>())?,
-        cpu_to_baseline: ratio(cpu_each),
-        extra: extra.collect(),
-    })
 }

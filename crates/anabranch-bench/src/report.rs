@@ -1,52 +1,12 @@
-//! The report of a bench: tables for people, JSON for programs.
+//! The report of a bench: tables for people. [`record`](crate::record) is the file for programs.
 
 use std::fmt::Write as _;
 
-use serde::Serialize;
-
-use crate::bench::{Line, Outcome, Peers};
-use crate::judgement::{self, Judgement};
+use crate::bench::{Outcome, Peers};
+use crate::judgement;
 use crate::machine::{Machine, Versions};
 use crate::target::MeanTarget;
-use crate::verdict::{self, Verdict};
-
-/// All results of a bench, with every sample.
-#[derive(Debug, Serialize)]
-pub struct Report<'a, K: Peers> {
-    /// The machine of the bench.
-    pub machine: &'a Machine,
-    /// The versions that were compiled in.
-    pub versions: &'a Versions,
-    /// Whether it ran with `--quick`.
-    pub quick: bool,
-    /// The calibration of CPU work in nanoseconds per step, if the bench has one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub nanoseconds_a_step: Option<f64>,
-    /// The workloads, in the order in which they ran.
-    pub workloads: Vec<Entry<'a, K>>,
-}
-
-/// A workload within a [`Report`].
-#[derive(Debug, Serialize)]
-pub struct Entry<'a, K: Peers> {
-    /// The samples.
-    #[serde(flatten)]
-    pub outcome: &'a Outcome<K>,
-    /// The lines of the table.
-    pub lines: Vec<Line<K>>,
-    /// The comparison with the best rival.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub verdict: Option<Verdict<K>>,
-    /// Which targets were reached.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub judgements: Vec<Judgement<K>>,
-}
-
-impl<'a, K: Peers> From<&'a Outcome<K>> for Entry<'a, K> {
-    fn from(outcome: &'a Outcome<K>) -> Entry<'a, K> {
-        Entry { outcome, lines: outcome.lines(), verdict: outcome.verdict(), judgements: outcome.judgements() }
-    }
-}
+use crate::verdict;
 
 /// Returns the lines above all tables. The `legend` explains the columns.
 pub fn head(machine: &Machine, versions: &Versions, legend: &str) -> String {
@@ -71,7 +31,7 @@ pub fn table<K: Peers>(outcome: &Outcome<K>) -> String {
         rounds => format!("{rounds} rounds"),
     };
     let width = lines.iter().map(|line| line.variant.peer.to_string().len()).max().unwrap_or(0).max(17);
-    let extras = lines.first().map(|line| line.extra.as_slice()).unwrap_or_default();
+    let extras = lines.first().map(|line| &line.figures.extra);
     let _ = write!(
         text,
         "{:<width$} {:>7} {:>8} {:>8} {:>8} {:>8} {:>6} {:>8} {:>6}",
@@ -85,28 +45,28 @@ pub fn table<K: Peers>(outcome: &Outcome<K>) -> String {
         "CPU",
         "CPU/b",
     );
-    for (name, _) in extras {
+    for name in extras.into_iter().flat_map(|extra| extra.keys()) {
         let _ = write!(text, " {name:>7}");
     }
     text.push('\n');
     let mut above = None;
     for line in &lines {
-        let peer = line.variant.peer;
+        let (peer, figures) = (line.variant.peer, &line.figures);
         let name = if above == Some(peer) { String::new() } else { peer.to_string() };
         above = Some(peer);
         let _ = write!(
             text,
             "{name:<width$} {:>7} {:>8} {:>8} {:>8} {:>8} {:>6} {:>8} {:>6}",
             peer.threads_shown(line.variant.threads),
-            figure(line.value.median),
-            figure(line.value.min),
-            figure(line.value.p10),
-            figure(line.value.p90),
-            line.to_baseline.map_or_else(|| "-".into(), ratio),
-            figure(line.cpu),
-            line.cpu_to_baseline.map_or_else(|| "-".into(), ratio),
+            figure(figures.value.median),
+            figure(figures.value.min),
+            figure(figures.value.p10),
+            figure(figures.value.p90),
+            figures.to_baseline.map_or_else(|| "-".into(), |to| ratio(to.value)),
+            figure(figures.cpu),
+            figures.cpu_to_baseline.map_or_else(|| "-".into(), |to| ratio(to.value)),
         );
-        for (name, value) in &line.extra {
+        for (name, value) in &figures.extra {
             let _ = write!(text, " {:>width$}", figure(*value), width = name.len().max(7));
         }
         text.push('\n');
@@ -180,6 +140,7 @@ mod tests {
     use super::*;
     use crate::bench::{Series, Variant};
     use crate::peers::Kind;
+    use crate::record::{Record, Settings};
     use crate::sample::{Meter, Sample};
 
     fn outcome() -> Outcome<Kind> {
@@ -223,6 +184,8 @@ mod tests {
             cpu: "A Processor With Quite A Long Name 9999X @ 2.00GHz".into(),
             cpus: 256,
             kernel: "Linux 6.18.0".into(),
+            os: "linux".into(),
+            arch: "x86_64".into(),
             memory: 1 << 40,
             load: 12.34,
         };
@@ -250,20 +213,18 @@ mod tests {
     #[test]
     fn json_keeps_every_sample() {
         let outcome = outcome();
-        let machine = Machine::look();
-        let report = Report {
-            machine: &machine,
-            versions: &Versions::of_fork_join(),
-            quick: true,
-            nanoseconds_a_step: Some(2.0),
-            workloads: vec![Entry::from(&outcome)],
-        };
-        let json = serde_json::to_value(&report).unwrap();
+        let settings =
+            Settings { threads: vec![1], samples: 2, warm_up: 0, quick: true, seed: 1, nanoseconds_a_step: Some(2.0) };
+        let mut record = Record::begin(settings, &Versions::of_fork_join());
+        record.workloads.push(outcome.record("fork_join"));
+        let json: serde_json::Value = serde_json::from_str(&record.text()).unwrap();
         let series = &json["workloads"][0]["series"];
         assert_eq!(series[0]["samples"][1]["wall"], 200_000.0);
         assert_eq!(series[1]["peer"], "anabranch-outside");
+        assert_eq!((&series[1]["ours"], &series[0]["ours"]), (&true.into(), &false.into()));
+        assert_eq!((&series[1]["baseline"], &series[0]["baseline"]), (&false.into(), &true.into()));
         assert_eq!(series[4]["failure"], "hung: no result after 60 s");
-        assert_eq!(json["workloads"][0]["lines"][1]["to_baseline"], 0.5);
+        assert_eq!(series[1]["figures"]["to_baseline"]["value"], 0.5);
         assert_eq!(json["versions"]["chili"], env!("VERSION_CHILI"));
     }
 }

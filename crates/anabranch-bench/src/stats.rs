@@ -4,10 +4,10 @@
 //! represent the usual case, the minimum represents the undisturbed one. A ratio to a baseline is taken within each
 //! round, where both sides had the same disturbance, and then its median over the rounds.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The summary of one series of samples.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
     /// The number of samples.
     pub samples: usize,
@@ -65,12 +65,13 @@ pub fn median(samples: &[f64]) -> Option<f64> {
 ///
 /// Both slices have one entry per round. A round with a baseline of zero is skipped.
 pub fn median_ratio(values: &[Option<f64>], baselines: &[Option<f64>]) -> Option<f64> {
-    let ratios: Vec<f64> = values
-        .iter()
-        .zip(baselines)
-        .filter_map(|(value, baseline)| Some((*value)? / (*baseline).filter(|b| *b != 0.0)?))
-        .collect();
-    median(&ratios)
+    median(&ratios(values, baselines))
+}
+
+/// Returns `value / baseline` of each round that has both, and whose baseline is not zero.
+pub fn ratios(values: &[Option<f64>], baselines: &[Option<f64>]) -> Vec<f64> {
+    let rounds = values.iter().zip(baselines);
+    rounds.filter_map(|(value, baseline)| Some((*value)? / (*baseline).filter(|b| *b != 0.0)?)).collect()
 }
 
 #[cfg(test)]

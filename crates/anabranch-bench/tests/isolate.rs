@@ -4,7 +4,9 @@
 use std::time::{Duration, Instant};
 
 use anabranch_bench::isolate::{Failure, in_child};
+use anabranch_bench::measurer::{Answer, Measurer, Order};
 use anabranch_bench::process;
+use anabranch_bench::suite::Field;
 
 fn main() {
     // Panics in children are expected below and would only look like failures.
@@ -15,6 +17,9 @@ fn main() {
     reports_a_panic();
     ends_a_child_that_hangs();
     notices_a_child_that_dies();
+    measurer_takes_samples_on_request();
+    measurer_reports_failures_and_lives_on();
+    measurer_that_waits_can_be_stopped();
     refuses_to_fork_beside_other_threads();
 }
 
@@ -60,7 +65,58 @@ fn notices_a_child_that_dies() {
     check(matches!(result, Err(Failure::Died(_))), "a child that dies is reported");
 }
 
+fn order() -> Order {
+    let field = Field { peers: Some(Vec::new()), threads: vec![1] };
+    let workloads = vec![("iterators", "nested-8"), ("fork_join", "sleepers"), ("fork_join", "no-such-workload")];
+    Order { workloads, field, quick: true, rounds: 5 }
+}
+
+fn done<T>(answer: Result<Answer<T>, Failure>) -> Option<T> {
+    match answer {
+        Ok(Answer::Done(answer)) => Some(answer),
+        Ok(Answer::Stopped) | Err(_) => None,
+    }
+}
+
+fn measurer_takes_samples_on_request() {
+    let mut measurer = Measurer::start(&order()).expect("this process has one thread");
+    let prepared = done(measurer.prepare(0, &|| false)).expect("the data can be built");
+    check(prepared.rounds == 5 && prepared.unit == "ns", "a workload is described");
+    let names: Vec<&str> = prepared.contenders.iter().map(|contender| contender.peer.as_str()).collect();
+    check(names == ["plain", "anabranch"], "plain code and anabranch take part without being named");
+    for contender in 0..2 {
+        let sample = done(measurer.sample(contender, &|| false)).expect("an answer").expect("a sample");
+        check(sample.value > 0.0 && sample.wall > 0.0, "a sample has figures");
+    }
+}
+
+fn measurer_reports_failures_and_lives_on() {
+    let mut measurer = Measurer::start(&order()).expect("this process has one thread");
+    let answer = done(measurer.sample(0, &|| false)).expect("an answer");
+    check(answer.is_err_and(|why| why.contains("no workload")), "a sample needs a workload");
+    let unknown = measurer.prepare(2, &|| false);
+    check(matches!(unknown, Err(Failure::Panicked(_))), "data that cannot be built are reported");
+    done(measurer.prepare(0, &|| false)).expect("the data can be built");
+    let answer = done(measurer.sample(99, &|| false)).expect("an answer");
+    check(answer.is_err(), "a sample that panics is reported");
+    let answer = done(measurer.sample(1, &|| false)).expect("an answer");
+    check(answer.is_ok(), "and the next one is taken");
+}
+
+fn measurer_that_waits_can_be_stopped() {
+    let mut measurer = Measurer::start(&order()).expect("this process has one thread");
+    done(measurer.prepare(1, &|| false)).expect("the data can be built");
+    // Plain code sleeps 64 times, for more than a second.
+    let asked = std::cell::Cell::new(0);
+    let answer = measurer.sample(0, &|| asked.replace(asked.get() + 1) > 2);
+    check(matches!(answer, Ok(Answer::Stopped)), "a program that waits is asked whether it should stop");
+    drop(measurer);
+    check(nix::sys::wait::wait() == Err(nix::Error::ECHILD), "and no process is left");
+}
+
 fn refuses_to_fork_beside_other_threads() {
     let result = std::thread::scope(|scope| scope.spawn(|| in_child(LIMIT, || 1)).join());
     check(matches!(result, Ok(Err(Failure::Died(_)))), "no fork beside another thread");
+    let result = std::thread::scope(|scope| scope.spawn(|| Measurer::start(&order()).map(drop)).join());
+    check(matches!(result, Ok(Err(Failure::Died(_)))), "no measurer beside another thread");
 }

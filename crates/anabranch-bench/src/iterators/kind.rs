@@ -20,7 +20,13 @@ pub enum Kind {
 }
 
 impl Peers for Kind {
-    const ALL: &'static [Kind] = &[Kind::Plain, Kind::Hand, Kind::Anabranch, Kind::Rayon];
+    const ALL: &'static [Kind] = &[
+        Kind::Plain,
+        Kind::Hand,
+        Kind::Anabranch,
+        #[cfg(feature = "peers")]
+        Kind::Rayon,
+    ];
 
     const BASELINE: Kind = Kind::Plain;
 

@@ -28,6 +28,7 @@ pub mod with_anabranch {
 }
 
 /// The programs with rayon.
+#[cfg(feature = "peers")]
 #[path = "."]
 #[allow(clippy::duplicate_mod, reason = "each library has a copy")]
 pub mod with_rayon {
@@ -39,11 +40,11 @@ pub mod with_rayon {
 use std::time::Duration;
 
 use crate::bench::{AnyWorkload, Threads};
+use crate::contest::Listed;
 use crate::iterators::input::Shape;
 use crate::iterators::kind::Kind;
 use crate::iterators::program::Translations;
 use crate::iterators::workload::{Mode, Workload};
-use crate::options::Listed;
 use crate::target::{Limit, MeanTarget, Target};
 use crate::workloads::Spinner;
 
@@ -79,6 +80,7 @@ macro_rules! translations {
         Translations {
             plain: Box::new(move || Box::new(with_plain::programs::$file::$program::$new($($argument),*))),
             anabranch: Box::new(move || Box::new(with_anabranch::programs::$file::$program::$new($($argument),*))),
+            #[cfg(feature = "peers")]
             rayon: Box::new(move || Box::new(with_rayon::programs::$file::$program::$new($($argument),*))),
         }
     };

@@ -36,6 +36,7 @@ pub struct Translations {
     /// With anabranch.
     pub anabranch: Make,
     /// With rayon.
+    #[cfg(feature = "peers")]
     pub rayon: Make,
 }
 
@@ -45,7 +46,10 @@ impl Translations {
         match kind {
             Kind::Plain | Kind::Hand => (self.plain)(),
             Kind::Anabranch => (self.anabranch)(),
+            #[cfg(feature = "peers")]
             Kind::Rayon => (self.rayon)(),
+            #[cfg(not(feature = "peers"))]
+            Kind::Rayon => panic!("{kind} was not compiled in"),
         }
     }
 }

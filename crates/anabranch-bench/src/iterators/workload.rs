@@ -154,6 +154,9 @@ impl AnyWorkload<Kind> for Workload {
                 let pool = pool.build().expect("a pool can be built");
                 self.measure_in(program, |f| pool.install(f))
             }
+            #[cfg(not(feature = "peers"))]
+            Kind::Rayon => panic!("{kind} was not compiled in"),
+            #[cfg(feature = "peers")]
             Kind::Rayon => {
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
                 if is_outside {

@@ -11,5 +11,6 @@
 pub mod blocking;
 pub mod peers;
 mod runs;
+#[cfg(feature = "peers")]
 pub mod tasks;
 pub mod workloads;

@@ -5,9 +5,12 @@
 //! written for that library alone.
 
 pub mod anabranch;
+#[cfg(feature = "peers")]
 pub mod chili;
+#[cfg(feature = "peers")]
 pub mod forte;
 pub mod plain;
+#[cfg(feature = "peers")]
 pub mod rayon;
 
 use std::fmt;
@@ -82,8 +85,18 @@ impl Kind {
 }
 
 impl Peers for Kind {
-    const ALL: &'static [Kind] =
-        &[Kind::Plain, Kind::Hand, Kind::Anabranch, Kind::AnabranchOutside, Kind::Rayon, Kind::Chili, Kind::Forte];
+    const ALL: &'static [Kind] = &[
+        Kind::Plain,
+        Kind::Hand,
+        Kind::Anabranch,
+        Kind::AnabranchOutside,
+        #[cfg(feature = "peers")]
+        Kind::Rayon,
+        #[cfg(feature = "peers")]
+        Kind::Chili,
+        #[cfg(feature = "peers")]
+        Kind::Forte,
+    ];
 
     const BASELINE: Kind = Kind::Plain;
 
@@ -93,6 +106,10 @@ impl Peers for Kind {
             Kind::AnabranchOutside => vec![None],
             _ => asked.iter().copied().map(Some).collect(),
         }
+    }
+
+    fn is_of_anabranch(self) -> bool {
+        matches!(self, Kind::Anabranch | Kind::AnabranchOutside)
     }
 
     fn threads_shown(self, threads: Option<usize>) -> String {
@@ -128,7 +145,7 @@ mod tests {
             assert_eq!(kind.name().parse(), Ok(kind));
             assert_eq!(serde_json::to_string(&kind).unwrap(), format!("\"{kind}\""));
         }
-        assert!("rayn".parse::<Kind>().unwrap_err().contains("rayon"));
+        assert!("plan".parse::<Kind>().unwrap_err().contains("plain"));
     }
 
     fn walks_in_order<P: Peer>() {
@@ -152,8 +169,11 @@ mod tests {
     fn peers_walk_left_before_right_and_keep_results_apart() {
         walks_in_order::<plain::Plain>();
         walks_in_order::<anabranch::Installed>();
-        walks_in_order::<rayon::Rayon>();
-        walks_in_order::<chili::Chili>();
-        walks_in_order::<forte::Forte>();
+        #[cfg(feature = "peers")]
+        {
+            walks_in_order::<rayon::Rayon>();
+            walks_in_order::<chili::Chili>();
+            walks_in_order::<forte::Forte>();
+        }
     }
 }

@@ -3,6 +3,7 @@
 //! They are counted in a separate run, after the timed one, so that the count does not affect the time.
 
 use std::alloc::{GlobalAlloc, Layout, System};
+use std::hint::black_box;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 static IS_COUNTING: AtomicBool = AtomicBool::new(false);
@@ -28,15 +29,18 @@ unsafe impl GlobalAlloc for Counting {
 }
 
 /// Returns the allocations per unit of `body`, which makes the given number of units. Allocations that do not depend on
-/// that number cancel out.
-pub fn each(units: u64, body: impl Fn(u64)) -> f64 {
-    let count = |units| {
+/// that number cancel out. Returns `None` if the program has another global allocator, which does not count.
+pub fn each(units: u64, body: impl Fn(u64)) -> Option<f64> {
+    let count = |body: &dyn Fn()| {
         COUNT.store(0, Relaxed);
         IS_COUNTING.store(true, Relaxed);
-        body(units);
+        body();
         IS_COUNTING.store(false, Relaxed);
-        COUNT.load(Relaxed) as f64
+        COUNT.load(Relaxed)
     };
-    let few = count(units);
-    ((count(2 * units) - few) / units as f64).max(0.0)
+    if count(&|| drop(black_box(Box::new(black_box(0u64))))) == 0 {
+        return None;
+    }
+    let (few, twice) = (count(&|| body(units)), count(&|| body(2 * units)));
+    Some((twice as f64 - few as f64).max(0.0) / units as f64)
 }

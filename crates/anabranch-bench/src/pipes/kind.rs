@@ -25,6 +25,10 @@ impl Peers for Kind {
     const ALL: &'static [Kind] = &[Kind::Protocol, Kind::Spsc, Kind::OneshotsAhead, Kind::Oneshots, Kind::Expansion];
 
     const BASELINE: Kind = Kind::Protocol;
+
+    fn is_of_anabranch(self) -> bool {
+        true
+    }
 }
 
 impl fmt::Display for Kind {

@@ -196,7 +196,10 @@ impl<J: Piped> Link<J> {
         let body = |times| body(&self.job, &pool, times);
         let sample = measured(self.extent, &self.job, body);
         let units = self.job.units(1) as f64;
-        sample.with("allocs", allocations::each(1000, |times| drop(body(times))) / units)
+        match allocations::each(1000, |times| drop(body(times))) {
+            Some(allocations) => sample.with("allocs", allocations / units),
+            None => sample,
+        }
     }
 }
 

@@ -11,9 +11,9 @@ pub mod links;
 pub mod pong;
 
 use crate::bench::AnyWorkload;
+use crate::contest::Listed;
 use crate::messages::peers::ROOM;
 use crate::messages::workloads::{Extent, ring::Ring, stream::Stream};
-use crate::options::Listed;
 use links::Link;
 
 pub use kind::Kind;

@@ -21,8 +21,10 @@ pub use work::{Spinner, spin};
 use crate::bench::AnyWorkload;
 #[cfg(test)]
 use crate::bench::Peers;
-use crate::options::Listed;
-use crate::peers::{Kind, Peer, anabranch, chili, forte, plain, rayon};
+use crate::contest::Listed;
+use crate::peers::{Kind, Peer, anabranch, plain};
+#[cfg(feature = "peers")]
+use crate::peers::{chili, forte, rayon};
 use crate::sample::Sample;
 
 /// The sizes of the workloads.
@@ -104,9 +106,14 @@ impl<W: Workload> AnyWorkload<Kind> for W {
             Kind::Hand => self.hand(threads),
             Kind::Anabranch => with::<anabranch::Installed>(self, threads),
             Kind::AnabranchOutside => with::<anabranch::Outside>(self, threads),
+            #[cfg(feature = "peers")]
             Kind::Rayon => with::<rayon::Rayon>(self, threads),
+            #[cfg(feature = "peers")]
             Kind::Chili => with::<chili::Chili>(self, threads),
+            #[cfg(feature = "peers")]
             Kind::Forte => with::<forte::Forte>(self, threads),
+            #[cfg(not(feature = "peers"))]
+            kind => panic!("{kind} was not compiled in"),
         }
     }
 }

@@ -10,7 +10,7 @@ use std::time::Instant;
 use may::coroutine::{self, JoinHandle};
 use may::go;
 
-use super::{Done, Peer};
+use super::{Done, Peer, most_for_may};
 use crate::fibers::programs::alarms::Alarms;
 use crate::fibers::programs::crowd::Crowd;
 use crate::sample::Stopwatch;
@@ -39,10 +39,10 @@ fn join<R>(handle: JoinHandle<R>) -> R {
 impl Peer for May {
     type Pool = ();
 
-    const MOST: u64 = 25_000;
-    const MOST_SPAWNED: u64 = 100_000;
+    const MOST: u64 = most_for_may::ALIVE;
+    const MOST_SPAWNED: u64 = most_for_may::SPAWNED;
     // may starts coroutines in the order of their spawns, so most of the forks live at the same time.
-    const MOST_FIB: u32 = 21;
+    const MOST_FIB: u32 = most_for_may::FIB;
 
     fn pool(threads: usize) {
         may::config().set_workers(threads);

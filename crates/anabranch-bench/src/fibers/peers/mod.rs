@@ -1,10 +1,14 @@
 //! The compared libraries, one per file, and Go.
 
 pub mod anabranch;
+#[cfg(feature = "peers")]
 pub mod executor;
+#[cfg(feature = "peers")]
 pub mod go;
+#[cfg(feature = "peers")]
 pub mod may;
 pub mod threads;
+#[cfg(feature = "peers")]
 pub mod tokio;
 
 use std::fmt;
@@ -20,6 +24,16 @@ use crate::fibers::programs::gathering::Gathering;
 use crate::fibers::programs::waits::Program;
 
 pub use crate::fibers::done::Done;
+
+/// The amounts that are the most for may.
+pub mod most_for_may {
+    /// The number of coroutines that can live at once.
+    pub const ALIVE: u64 = 25_000;
+    /// The number of coroutines that can be spawned in a sample of less than a minute.
+    pub const SPAWNED: u64 = 100_000;
+    /// The largest argument of `fib`.
+    pub const FIB: u32 = 21;
+}
 
 /// A library with fibers, tasks or the like, all called fibers here.
 ///
@@ -139,12 +153,18 @@ impl Peers for Kind {
     const ALL: &'static [Kind] = &[
         Kind::Anabranch,
         Kind::AnabranchSpawn,
+        #[cfg(feature = "peers")]
         Kind::May,
+        #[cfg(feature = "peers")]
         Kind::Tokio,
+        #[cfg(feature = "peers")]
         Kind::TokioCurrent,
+        #[cfg(feature = "peers")]
         Kind::Executor,
+        #[cfg(feature = "peers")]
         Kind::Go,
         Kind::Std,
+        #[cfg(feature = "peers")]
         Kind::ParkingLot,
     ];
 
@@ -157,6 +177,10 @@ impl Peers for Kind {
             Kind::Std | Kind::ParkingLot => vec![None],
             _ => asked.iter().copied().map(Some).collect(),
         }
+    }
+
+    fn is_of_anabranch(self) -> bool {
+        matches!(self, Kind::Anabranch | Kind::AnabranchSpawn)
     }
 
     fn threads_shown(self, threads: Option<usize>) -> String {

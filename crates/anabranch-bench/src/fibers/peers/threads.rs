@@ -13,6 +13,7 @@ use crate::sample::Stopwatch;
 pub struct Std;
 
 /// parking_lot.
+#[cfg(feature = "peers")]
 pub struct ParkingLot;
 
 /// Binds the process to one core, so that threads yield to each other.
@@ -60,6 +61,7 @@ impl Peer for Std {
     }
 }
 
+#[cfg(feature = "peers")]
 impl Peer for ParkingLot {
     type Pool = ();
 

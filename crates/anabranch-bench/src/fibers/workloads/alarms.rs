@@ -9,8 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::Workload;
-use crate::fibers::peers::may::May;
-use crate::fibers::peers::{Kind, Peer};
+use crate::fibers::peers::{Kind, Peer, most_for_may};
 use crate::fibers::programs::alarms::Alarms;
 use crate::sample::{Sample, metered};
 
@@ -28,7 +27,7 @@ impl Ringing {
 
 impl Workload for Ringing {
     fn title(&self) -> String {
-        format!("{} alarms within a second (may: {}), lateness", self.count, self.count.min(May::MOST))
+        format!("{} alarms within a second (may: {}), lateness", self.count, self.count.min(most_for_may::ALIVE))
     }
 
     fn unit(&self) -> &'static str {

@@ -9,8 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::Workload;
-use crate::fibers::peers::may::May;
-use crate::fibers::peers::{Kind, Peer};
+use crate::fibers::peers::{Kind, Peer, most_for_may};
 use crate::fibers::programs::crowd::Crowd;
 use crate::process::Memory;
 use crate::sample::{Sample, metered};
@@ -30,7 +29,11 @@ impl Asleep {
 
 impl Workload for Asleep {
     fn title(&self) -> String {
-        format!("{} fibers asleep at once (may: {}): resident bytes each", self.count, self.count.min(May::MOST))
+        format!(
+            "{} fibers asleep at once (may: {}): resident bytes each",
+            self.count,
+            self.count.min(most_for_may::ALIVE)
+        )
     }
 
     fn unit(&self) -> &'static str {

@@ -1,8 +1,7 @@
 //! The Fibonacci numbers by their definition, with one fiber per fork and no cut-off.
 
 use super::{Workload, nanoseconds_each};
-use crate::fibers::peers::may::May;
-use crate::fibers::peers::{Kind, Peer};
+use crate::fibers::peers::{Kind, Peer, most_for_may};
 use crate::sample::Sample;
 
 /// Returns the `n`th Fibonacci number, by counting up.
@@ -30,7 +29,7 @@ fn forks(n: u32) -> u64 {
 
 impl Workload for Fib {
     fn title(&self) -> String {
-        let may = self.n.min(May::MOST_FIB);
+        let may = self.n.min(most_for_may::FIB);
         format!("fib({}), a fiber for each of {} forks (may: fib({may}))", self.n, forks(self.n))
     }
 

@@ -10,10 +10,12 @@ pub mod timeouts;
 pub mod waits;
 pub mod yields;
 
-use super::peers::{Done, Kind, Peer, anabranch, executor, go, may, threads, tokio};
+use super::peers::{Done, Kind, Peer, anabranch, threads};
+#[cfg(feature = "peers")]
+use super::peers::{executor, go, may, tokio};
 use crate::bench::{AnyWorkload, Threads};
+use crate::contest::Listed;
 use crate::fibers::programs::waits::Program;
-use crate::options::Listed;
 use crate::sample::Sample;
 
 /// The sizes of the workloads.
@@ -97,13 +99,21 @@ impl<W: Workload> AnyWorkload<Kind> for W {
         match kind {
             Kind::Anabranch => with::<anabranch::Structured>(self, threads),
             Kind::AnabranchSpawn => with::<anabranch::Spawned>(self, threads),
+            #[cfg(feature = "peers")]
             Kind::May => with::<may::May>(self, threads),
+            #[cfg(feature = "peers")]
             Kind::Tokio => with::<tokio::Tokio>(self, threads),
+            #[cfg(feature = "peers")]
             Kind::TokioCurrent => with::<tokio::Current>(self, threads),
+            #[cfg(feature = "peers")]
             Kind::Executor => with::<executor::Smol>(self, threads),
+            #[cfg(feature = "peers")]
             Kind::Go => with::<go::Go>(self, threads),
             Kind::Std => with::<threads::Std>(self, threads),
+            #[cfg(feature = "peers")]
             Kind::ParkingLot => with::<threads::ParkingLot>(self, threads),
+            #[cfg(not(feature = "peers"))]
+            kind => panic!("{kind} was not compiled in"),
         }
     }
 }

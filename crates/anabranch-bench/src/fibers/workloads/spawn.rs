@@ -4,8 +4,7 @@
 //! A tenth of them run first as a warm-up, so that the memory which later fibers reuse has been touched.
 
 use super::{Workload, nanoseconds_each};
-use crate::fibers::peers::may::May;
-use crate::fibers::peers::{Kind, Peer};
+use crate::fibers::peers::{Kind, Peer, most_for_may};
 use crate::sample::Sample;
 
 /// Fibers that do nothing.
@@ -22,8 +21,8 @@ impl Spawn {
 
 impl Workload for Spawn {
     fn title(&self) -> String {
-        let may = self.count.min(May::MOST_SPAWNED);
-        format!("spawn {} empty fibers, then join them (may: {may}, {} at a time)", self.count, May::MOST)
+        let may = self.count.min(most_for_may::SPAWNED);
+        format!("spawn {} empty fibers, then join them (may: {may}, {} at a time)", self.count, most_for_may::ALIVE)
     }
 
     fn unit(&self) -> &'static str {

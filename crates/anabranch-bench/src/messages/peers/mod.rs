@@ -1,13 +1,20 @@
 //! The compared libraries, one per file, and the kinds of code between which each is used.
 
 pub mod anabranch;
+#[cfg(feature = "peers")]
 pub mod async_channel;
+#[cfg(feature = "peers")]
 pub mod crossbeam;
+#[cfg(feature = "peers")]
 pub mod crossfire;
+#[cfg(feature = "peers")]
 pub mod flume;
+#[cfg(feature = "peers")]
 pub mod kanal;
+#[cfg(feature = "peers")]
 pub mod may;
 pub mod std;
+#[cfg(feature = "peers")]
 pub mod tokio;
 
 use ::std::fmt;
@@ -215,37 +222,69 @@ impl Peers for Kind {
         kind(AnabranchLocked, On::Fibers),
         kind(AnabranchSet, On::Fibers),
         kind(AnabranchSelect, On::Fibers),
+        #[cfg(feature = "peers")]
         kind(May, On::Fibers),
+        #[cfg(feature = "peers")]
         kind(MayMpsc, On::Fibers),
+        #[cfg(feature = "peers")]
         kind(MayMpmc, On::Fibers),
+        #[cfg(feature = "peers")]
         kind(MayCqueue, On::Fibers),
+        #[cfg(feature = "peers")]
         kind(KanalU, On::Tokio),
+        #[cfg(feature = "peers")]
         kind(KanalB, On::Tokio),
+        #[cfg(feature = "peers")]
         kind(CrossfireU, On::Tokio),
+        #[cfg(feature = "peers")]
         kind(CrossfireB, On::Tokio),
+        #[cfg(feature = "peers")]
         kind(CrossfireAll, On::Tokio),
+        #[cfg(feature = "peers")]
         kind(TokioU, On::Tokio),
+        #[cfg(feature = "peers")]
         kind(TokioB, On::Tokio),
+        #[cfg(feature = "peers")]
         kind(TokioMap, On::Tokio),
+        #[cfg(feature = "peers")]
         kind(TokioAll, On::Tokio),
+        #[cfg(feature = "peers")]
         kind(FlumeU, On::Tokio),
+        #[cfg(feature = "peers")]
         kind(FlumeB, On::Tokio),
+        #[cfg(feature = "peers")]
         kind(AsyncChannelU, On::Tokio),
+        #[cfg(feature = "peers")]
         kind(AsyncChannelB, On::Tokio),
+        #[cfg(feature = "peers")]
         kind(AsyncChannelAll, On::Tokio),
+        #[cfg(feature = "peers")]
         kind(KanalU, On::Current),
+        #[cfg(feature = "peers")]
         kind(KanalB, On::Current),
+        #[cfg(feature = "peers")]
         kind(CrossfireU, On::Current),
+        #[cfg(feature = "peers")]
         kind(CrossfireB, On::Current),
+        #[cfg(feature = "peers")]
         kind(CrossfireAll, On::Current),
+        #[cfg(feature = "peers")]
         kind(TokioU, On::Current),
+        #[cfg(feature = "peers")]
         kind(TokioB, On::Current),
+        #[cfg(feature = "peers")]
         kind(TokioMap, On::Current),
+        #[cfg(feature = "peers")]
         kind(TokioAll, On::Current),
+        #[cfg(feature = "peers")]
         kind(FlumeU, On::Current),
+        #[cfg(feature = "peers")]
         kind(FlumeB, On::Current),
+        #[cfg(feature = "peers")]
         kind(AsyncChannelU, On::Current),
+        #[cfg(feature = "peers")]
         kind(AsyncChannelB, On::Current),
+        #[cfg(feature = "peers")]
         kind(AsyncChannelAll, On::Current),
         kind(AnabranchU, On::Threads),
         kind(AnabranchB, On::Threads),
@@ -257,15 +296,25 @@ impl Peers for Kind {
         kind(AnabranchMpmcB, On::Plain),
         kind(StdU, On::Threads),
         kind(StdB, On::Threads),
+        #[cfg(feature = "peers")]
         kind(CrossbeamU, On::Threads),
+        #[cfg(feature = "peers")]
         kind(CrossbeamB, On::Threads),
+        #[cfg(feature = "peers")]
         kind(CrossbeamSelect, On::Threads),
+        #[cfg(feature = "peers")]
         kind(KanalU, On::Threads),
+        #[cfg(feature = "peers")]
         kind(KanalB, On::Threads),
+        #[cfg(feature = "peers")]
         kind(CrossfireU, On::Threads),
+        #[cfg(feature = "peers")]
         kind(CrossfireB, On::Threads),
+        #[cfg(feature = "peers")]
         kind(CrossfireMultiplex, On::Threads),
+        #[cfg(feature = "peers")]
         kind(FlumeU, On::Threads),
+        #[cfg(feature = "peers")]
         kind(FlumeB, On::Threads),
     ];
 

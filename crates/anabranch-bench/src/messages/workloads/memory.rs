@@ -84,33 +84,42 @@ impl Workload for Memory {
             Library::AnabranchMpmcU => {
                 weigh!(channel::unbounded(), try_send, |r: &mut channel::Receiver<_>| r.try_recv().ok())
             }
+            #[cfg(feature = "peers")]
             Library::May => {
                 weigh!(may::sync::spsc::channel(), send, |r: &mut may::sync::spsc::Receiver<_>| r.try_recv().ok())
             }
+            #[cfg(feature = "peers")]
             Library::MayMpsc => {
                 weigh!(may::sync::mpsc::channel(), send, |r: &mut may::sync::mpsc::Receiver<_>| r.try_recv().ok())
             }
+            #[cfg(feature = "peers")]
             Library::MayMpmc => {
                 weigh!(may::sync::mpmc::channel(), send, |r: &mut may::sync::mpmc::Receiver<_>| r.try_recv().ok())
             }
             Library::StdU => {
                 weigh!(std::sync::mpsc::channel(), send, |r: &mut std::sync::mpsc::Receiver<_>| r.try_recv().ok())
             }
+            #[cfg(feature = "peers")]
             Library::CrossbeamU => {
                 weigh!(crossbeam_channel::unbounded(), send, |r: &mut crossbeam_channel::Receiver<_>| r.try_recv().ok())
             }
+            #[cfg(feature = "peers")]
             Library::FlumeU => weigh!(flume::unbounded(), send, |r: &mut flume::Receiver<_>| r.try_recv().ok()),
+            #[cfg(feature = "peers")]
             Library::KanalU => {
                 weigh!(kanal::unbounded(), send, |r: &mut kanal::Receiver<_>| r.try_recv().ok().flatten())
             }
+            #[cfg(feature = "peers")]
             Library::CrossfireU => {
                 weigh!(crossfire::spsc::unbounded_blocking(), send, |r: &mut crossfire::Rx<_>| r.try_recv().ok())
             }
+            #[cfg(feature = "peers")]
             Library::TokioU => {
                 weigh!(tokio::sync::mpsc::unbounded_channel(), send, |r: &mut tokio::sync::mpsc::UnboundedReceiver<
                     _,
                 >| r.try_recv().ok())
             }
+            #[cfg(feature = "peers")]
             Library::AsyncChannelU => {
                 weigh!(async_channel::unbounded(), try_send, |r: &mut async_channel::Receiver<_>| r.try_recv().ok())
             }

@@ -12,14 +12,16 @@ pub mod token;
 
 use std::time::Duration;
 
+#[cfg(feature = "peers")]
 use tokio::runtime::Runtime;
 
 use super::blocking::{Blocking, Channel, Selection, Shared};
 use super::peers::Kind;
+#[cfg(feature = "peers")]
 use super::tasks;
 use crate::bench::{AnyWorkload, Threads};
+use crate::contest::Listed;
 use crate::fibers::peers::Done;
-use crate::options::Listed;
 use crate::sample::Sample;
 
 /// The sizes of the workloads.
@@ -73,6 +75,7 @@ pub trait Job: Amount {
     fn blocking<S: Blocking, C: Channel<S>>(&self, pool: &S::Pool, times: u64) -> Done;
 
     /// Runs it in tasks.
+    #[cfg(feature = "peers")]
     fn tasks<C: tasks::Channel>(&self, runtime: &Runtime, times: u64) -> Done;
 }
 
@@ -82,6 +85,7 @@ pub trait SharedJob: Amount {
     fn blocking<S: Blocking, C: Shared<S>>(&self, pool: &S::Pool, times: u64) -> Done;
 
     /// Runs it in tasks.
+    #[cfg(feature = "peers")]
     fn tasks<C: tasks::Shared>(&self, runtime: &Runtime, times: u64) -> Done;
 }
 
@@ -91,6 +95,7 @@ pub trait SelectJob: Amount {
     fn blocking<S: Blocking, C: Selection<S>>(&self, pool: &S::Pool, times: u64) -> Done;
 
     /// Runs it in tasks.
+    #[cfg(feature = "peers")]
     fn tasks<C: tasks::Selection>(&self, runtime: &Runtime, times: u64) -> Done;
 }
 

@@ -5,13 +5,16 @@
 //! The latter was the purpose of the *port sets* of 2012. The clock runs from before the first spawn until the reply
 //! has arrived.
 
+#[cfg(feature = "peers")]
 use tokio::runtime::Runtime;
+#[cfg(feature = "peers")]
 use tokio::task::spawn;
 
 use super::{Amount, Frame, SelectJob, SharedJob, Workload};
 use crate::fibers::peers::Done;
 use crate::messages::blocking::{Blocking, Selection, Shared};
 use crate::messages::peers::Kind;
+#[cfg(feature = "peers")]
 use crate::messages::tasks;
 use crate::sample::{Sample, Stopwatch};
 
@@ -62,6 +65,7 @@ impl SharedJob for Msgsend {
         })
     }
 
+    #[cfg(feature = "peers")]
     fn tasks<C: tasks::Shared>(&self, runtime: &Runtime, times: u64) -> Done {
         let Msgsend { clients } = *self;
         tasks::root(runtime, async move {
@@ -105,6 +109,7 @@ impl SelectJob for Msgsend {
         })
     }
 
+    #[cfg(feature = "peers")]
     fn tasks<C: tasks::Selection>(&self, runtime: &Runtime, times: u64) -> Done {
         let Msgsend { clients } = *self;
         tasks::root(runtime, async move {

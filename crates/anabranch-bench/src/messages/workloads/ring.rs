@@ -4,13 +4,16 @@
 //! Rust's first pipes were measured with this benchmark in 2012. Each member begins by forwarding a first message. The
 //! clock starts when that message has gone around the ring, so all members have started.
 
+#[cfg(feature = "peers")]
 use tokio::runtime::Runtime;
+#[cfg(feature = "peers")]
 use tokio::task::spawn;
 
 use super::{Amount, Frame, Job, Workload};
 use crate::fibers::peers::Done;
 use crate::messages::blocking::{self, Blocking};
 use crate::messages::peers::{Kind, On};
+#[cfg(feature = "peers")]
 use crate::messages::tasks;
 use crate::sample::{Sample, Stopwatch};
 
@@ -44,6 +47,7 @@ fn member<S: Blocking, C: blocking::Channel<S>>(
 }
 
 /// Like [`member`], for async code.
+#[cfg(feature = "peers")]
 async fn task<C: tasks::Channel>(own: u64, times: u64, next: &mut C::Sender, before: &mut C::Receiver) -> u64 {
     let mut value = own;
     for _ in 0..times {
@@ -88,6 +92,7 @@ impl Job for Ring {
         })
     }
 
+    #[cfg(feature = "peers")]
     fn tasks<C: tasks::Channel>(&self, runtime: &Runtime, times: u64) -> Done {
         let Ring { members } = *self;
         tasks::root(runtime, async move {

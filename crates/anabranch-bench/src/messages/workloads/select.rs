@@ -3,16 +3,21 @@
 //! The sender may be at most [`WINDOW`] messages ahead. Otherwise a sender that never waits would fill all channels
 //! first. The receiver would then drain them, and would never have to search for a channel with a message.
 
+#[cfg(feature = "peers")]
 use std::sync::Arc;
 
+#[cfg(feature = "peers")]
 use tokio::runtime::Runtime;
+#[cfg(feature = "peers")]
 use tokio::sync::Semaphore;
+#[cfg(feature = "peers")]
 use tokio::task::spawn;
 
 use super::{Amount, Frame, SelectJob, Workload};
 use crate::fibers::peers::Done;
 use crate::messages::blocking::{self, Blocking, Channel, Selection};
 use crate::messages::peers::{Kind, Library, On};
+#[cfg(feature = "peers")]
 use crate::messages::tasks;
 use crate::sample::{Sample, Stopwatch};
 
@@ -100,6 +105,7 @@ impl SelectJob for Select {
         })
     }
 
+    #[cfg(feature = "peers")]
     fn tasks<C: tasks::Selection>(&self, runtime: &Runtime, times: u64) -> Done {
         let Select { channels, used, .. } = *self;
         tasks::root(runtime, async move {

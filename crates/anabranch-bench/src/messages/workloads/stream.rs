@@ -1,12 +1,15 @@
 //! One end sends as fast as it can, and the other receives.
 
+#[cfg(feature = "peers")]
 use tokio::runtime::Runtime;
+#[cfg(feature = "peers")]
 use tokio::task::spawn;
 
 use super::{Amount, Frame, Job, Workload};
 use crate::fibers::peers::Done;
 use crate::messages::blocking::{self, Blocking};
 use crate::messages::peers::Kind;
+#[cfg(feature = "peers")]
 use crate::messages::tasks;
 use crate::sample::{Sample, Stopwatch};
 
@@ -44,6 +47,7 @@ impl Job for Stream {
         })
     }
 
+    #[cfg(feature = "peers")]
     fn tasks<C: tasks::Channel>(&self, runtime: &Runtime, times: u64) -> Done {
         tasks::root(runtime, async move {
             let watch = Stopwatch::start();

@@ -4,12 +4,14 @@
 
 use std::sync::{Arc, Barrier};
 
+#[cfg(feature = "peers")]
 use tokio::runtime::Runtime;
 
 use super::{Amount, Frame, SharedJob, Workload};
 use crate::fibers::peers::Done;
 use crate::messages::blocking::{Blocking, Shared};
 use crate::messages::peers::{Kind, Library};
+#[cfg(feature = "peers")]
 use crate::messages::tasks;
 use crate::sample::{Sample, Stopwatch};
 
@@ -65,6 +67,7 @@ impl SharedJob for Threads {
         })
     }
 
+    #[cfg(feature = "peers")]
     fn tasks<C: tasks::Shared>(&self, _: &Runtime, _: u64) -> Done {
         unreachable!("only threads take part")
     }

@@ -3,13 +3,16 @@
 //! Only one member can run at a time, so this measures the cost of waking one and switching to it. The first lap, in
 //! which all members start, does not count.
 
+#[cfg(feature = "peers")]
 use tokio::runtime::Runtime;
+#[cfg(feature = "peers")]
 use tokio::task::spawn;
 
 use super::{Amount, Frame, Job, Workload};
 use crate::fibers::peers::Done;
 use crate::messages::blocking::{self, Blocking};
 use crate::messages::peers::{Kind, On};
+#[cfg(feature = "peers")]
 use crate::messages::tasks;
 use crate::sample::{Sample, Stopwatch};
 
@@ -68,6 +71,7 @@ impl Job for Token {
         })
     }
 
+    #[cfg(feature = "peers")]
     fn tasks<C: tasks::Channel>(&self, runtime: &Runtime, times: u64) -> Done {
         let Token { members } = *self;
         tasks::root(runtime, async move {
