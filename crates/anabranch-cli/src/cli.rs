@@ -4,12 +4,13 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::exit::Failure;
-use crate::{graph500, output, proto};
+use crate::{bench, compare, graph500, output, proto, report, trace};
 
 const EXIT_CODES: &str = "Exit status:
   0    the run ended and its results are valid (or validation was skipped)
-  1    the run was refused or failed
+  1    the run was refused, or failed in whole or in part
   2    the command line is wrong
+  3    compare has found a regression
   130  interrupted by Ctrl-C (129 by a hang-up, 143 by SIGTERM)
   141  standard output was closed early
 
@@ -17,7 +18,7 @@ Environment:
   ANABRANCH_NUM_THREADS  the number of threads where --threads does not say
   NO_COLOR               no colours";
 
-/// Run benchmarks of the anabranch worker pool, and show protocols
+/// Run benchmarks of the anabranch worker pool, explain traces, and show protocols
 #[derive(Parser)]
 #[command(name = "anabranch", version, after_help = EXIT_CODES, subcommand_required = true)]
 #[command(arg_required_else_help = true, max_term_width = 100, disable_help_subcommand = true)]
@@ -32,8 +33,20 @@ pub enum Command {
     /// Run the Graph500 benchmark: breadth-first searches in a Kronecker graph
     #[command(after_help = EXIT_CODES)]
     Graph500(graph500::Args),
+    /// Run the workloads of the benches: anabranch, plain code, and other libraries where they were compiled in
+    #[command(after_help = EXIT_CODES)]
+    Bench(bench::Args),
+    /// Compare two results of `anabranch bench`, and fail if the second one is slower
+    #[command(after_help = EXIT_CODES)]
+    Compare(compare::Args),
     /// Show the protocols in a source file: their diagrams, and the code that `proto!` generates
     Proto(proto::Args),
+    /// Write an HTML file that shows a trace, or the results of `anabranch bench` in a directory
+    Report(report::Args),
+    /// Explain where the time of a traced program went
+    Explain(trace::ExplainArgs),
+    /// Show what is in a trace, or export it for Perfetto
+    Trace(trace::Args),
 }
 
 impl Command {
@@ -41,7 +54,12 @@ impl Command {
     pub fn run(self) -> Result<(), Failure> {
         match self {
             Command::Graph500(args) => graph500::run(&args),
+            Command::Bench(args) => bench::run(&args),
+            Command::Compare(args) => compare::run(&args),
             Command::Proto(args) => proto::run(&args),
+            Command::Report(args) => report::run(&args),
+            Command::Explain(args) => trace::explain(&args),
+            Command::Trace(args) => trace::run(&args),
         }
     }
 }

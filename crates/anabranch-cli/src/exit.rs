@@ -12,6 +12,8 @@ pub enum Failure {
     Usage(String),
     /// The run was refused or failed: status 1.
     Run(String),
+    /// A comparison has found a regression: status 3.
+    Regression(String),
     /// A signal ended it: status 128 plus the signal's number.
     Interrupted(u8),
     /// The reader of standard output has closed it: status 141, as usual for a closed pipe, and no message.
@@ -25,6 +27,7 @@ impl Failure {
             Failure::Nothing => (None, 0),
             Failure::Usage(why) => (Some(why), 2),
             Failure::Run(why) => (Some(why), 1),
+            Failure::Regression(what) => (Some(what), 3),
             Failure::Interrupted(signal) => (Some("interrupted".to_owned()), 128 + signal),
             Failure::ClosedOutput => (None, 141),
         };

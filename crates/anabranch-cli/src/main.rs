@@ -1,17 +1,24 @@
 //! The `anabranch` command.
 //!
 //! There is one module per subcommand. They share `exit` (how a run ends), `machine` (the machine and its free memory),
-//! `output` (the destination of results), `progress`, `signals` and `units`.
+//! `output` (the destination of results), `progress`, `signals`, `table` (the style of tables), `units` and `values`
+//! (of options).
 
+mod bench;
 mod cli;
+mod compare;
 mod exit;
 mod graph500;
 mod machine;
 mod output;
 mod progress;
 mod proto;
+mod report;
 mod signals;
+mod table;
+mod trace;
 mod units;
+mod values;
 
 use std::process::ExitCode;
 

@@ -16,8 +16,12 @@ use crate::signals::Signals;
 
 /// Writes `text` to standard output.
 pub fn to_stdout(text: &str) -> Result<(), Failure> {
+    stdout_with(|out| out.write_all(text.as_bytes()))
+}
+
+fn stdout_with(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
-    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|error| match error.kind() {
+    write(&mut out).and_then(|()| out.flush()).map_err(|error| match error.kind() {
         ErrorKind::BrokenPipe => Failure::ClosedOutput,
         _ => Failure::Run(format!("cannot write to standard output: {error}")),
     })
@@ -84,11 +88,16 @@ impl Target {
 
     /// Writes `text`, and gives the file its name.
     pub fn write(self, text: &str) -> Result<(), Failure> {
+        self.write_with(|out| out.write_all(text.as_bytes()))
+    }
+
+    /// Lets `write` write a text of any length, and gives the file its name.
+    pub fn write_with(self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
         let (path, result) = match self {
-            Target::Stdout => return to_stdout(text),
-            Target::Direct { path, mut file } => (path, file.write_all(text.as_bytes())),
+            Target::Stdout => return stdout_with(write),
+            Target::Direct { path, mut file } => (path, write(&mut file)),
             Target::Replace { path, mut temporary } => {
-                let written = temporary.write_all(text.as_bytes()).and_then(|()| temporary.as_file().sync_all());
+                let written = write(&mut temporary).and_then(|()| temporary.as_file().sync_all());
                 let result = written.and_then(|()| temporary.persist(&path).map(drop).map_err(|error| error.error));
                 (path, result)
             }
@@ -98,7 +107,7 @@ impl Target {
 }
 
 /// Creates a temporary file with the permissions of the file that it will replace, or of any new file.
-fn create(directory: &Path, before: Option<&fs::Metadata>) -> io::Result<NamedTempFile> {
+pub fn create(directory: &Path, before: Option<&fs::Metadata>) -> io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(".anabranch-").suffix(".tmp");
     #[cfg(unix)]
@@ -111,7 +120,7 @@ fn create(directory: &Path, before: Option<&fs::Metadata>) -> io::Result<NamedTe
 }
 
 /// Returns the system's text of an error, without the name of the temporary file, which the caller did not choose.
-fn bare(error: &io::Error) -> String {
+pub fn bare(error: &io::Error) -> String {
     let text = error.to_string();
     text.split(" at path ").next().unwrap_or_default().to_owned()
 }

@@ -2,8 +2,8 @@
 //!
 //! A separate thread waits for the signals. During a run it only stores the number of the first signal. The run checks
 //! the number between its steps, stops, and cleans up as usual. On a second signal, or on one outside of a run, the
-//! thread removes the temporary file and ends the program at once. A signal that the parent process ignores (`nohup`, a
-//! background job of a script) stays ignored.
+//! thread removes the temporary files and ends the program at once. A signal that the parent process ignores (`nohup`,
+//! a background job of a script) stays ignored.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
@@ -23,8 +23,8 @@ struct Shared {
     received: AtomicU8,
     /// Whether a run checks `received` often.
     watched: AtomicBool,
-    /// The file that an immediate exit removes.
-    temporary: Mutex<Option<PathBuf>>,
+    /// The files that an immediate exit removes.
+    temporary: Mutex<Vec<PathBuf>>,
 }
 
 impl Signals {
@@ -62,11 +62,11 @@ impl Signals {
     pub fn remove_on_exit<T, E>(&self, create: impl FnOnce() -> Result<(PathBuf, T), E>) -> Result<T, E> {
         let mut temporary = self.temporary();
         let (path, file) = create()?;
-        *temporary = Some(path);
+        temporary.push(path);
         Ok(file)
     }
 
-    fn temporary(&self) -> MutexGuard<'_, Option<PathBuf>> {
+    fn temporary(&self) -> MutexGuard<'_, Vec<PathBuf>> {
         self.shared.temporary.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -91,7 +91,7 @@ impl Signals {
         if first && self.shared.watched.load(Ordering::SeqCst) {
             return;
         }
-        if let Some(path) = self.temporary().take() {
+        for path in self.temporary().drain(..) {
             let _ = std::fs::remove_file(path);
         }
         if std::io::IsTerminal::is_terminal(&std::io::stderr()) {

@@ -1,7 +1,7 @@
 //! Figures for people, with three significant digits: no measurement here is more precise.
 
-/// Formats three significant digits.
-fn three(value: f64) -> String {
+/// Formats three significant digits; all are before the decimal point if the figure is large.
+pub fn three(value: f64) -> String {
     let decimals = match value.abs() {
         v if v >= 99.95 => 0,
         v if v >= 9.995 => 1,

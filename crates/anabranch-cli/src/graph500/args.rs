@@ -5,13 +5,9 @@ use std::path::PathBuf;
 use graph500::BfsKind;
 
 use crate::exit::Failure;
-use crate::machine;
+use crate::values::{self, number, threads};
 
-/// The maximum of a pool. A larger number is a typing error, which is reported with its option.
-const MOST_THREADS: u64 = 4095;
 const MOST_ROOTS: u64 = 1_000_000;
-/// The source of the number of threads if the option is absent.
-const THREADS_VARIABLE: &str = "ANABRANCH_NUM_THREADS";
 
 /// The options of a run.
 #[derive(clap::Args)]
@@ -53,18 +49,7 @@ pub struct Args {
 impl Args {
     /// Returns the number of threads.
     pub fn threads(&self) -> Result<usize, Failure> {
-        if let Some(given) = self.threads {
-            return Ok(given);
-        }
-        match std::env::var(THREADS_VARIABLE) {
-            // A script unsets a variable by setting it to nothing.
-            Ok(text) if !text.trim().is_empty() => threads(text.trim())
-                .map_err(|error| Failure::Usage(format!("invalid value '{text}' in {THREADS_VARIABLE}: {error}"))),
-            Err(std::env::VarError::NotUnicode(_)) => {
-                Err(Failure::Usage(format!("{THREADS_VARIABLE} is not text; unset it or use --threads")))
-            }
-            _ => Ok(machine::cpus()),
-        }
+        self.threads.map_or_else(values::default_threads, Ok)
     }
 }
 
@@ -76,21 +61,12 @@ fn edge_factor(text: &str) -> Result<u64, String> {
     number(text, 1, 1 << 20, "")
 }
 
-fn threads(text: &str) -> Result<usize, String> {
-    number(text, 1, MOST_THREADS, ", or leave it out for one a processor").map(|threads| threads as usize)
-}
-
 fn roots(text: &str) -> Result<usize, String> {
     number(text, 1, MOST_ROOTS, "").map(|roots| roots as usize)
 }
 
 fn seed(text: &str) -> Result<u64, String> {
     number(text, 0, u64::MAX, "")
-}
-
-fn number(text: &str, least: u64, most: u64, or: &str) -> Result<u64, String> {
-    let number = text.parse().ok().filter(|number| (least..=most).contains(number));
-    number.ok_or_else(|| format!("give a whole number from {least} to {most}{or}"))
 }
 
 fn kind(text: &str) -> Result<BfsKind, String> {

@@ -1,23 +1,11 @@
 //! The table for people.
 
-use std::io::{self, IsTerminal};
-
-use comfy_table::{ContentArrangement, LineStyle, Table, TableStyle};
-
 use super::Outcome;
 use crate::units::{bytes, count, seconds, teps};
 
-/// The least width at which a table is readable.
-const NARROWEST: u16 = 40;
-
 /// Returns the table, without a line end.
 pub fn text(outcome: &Outcome<'_>, threads: usize, on_stderr: bool) -> String {
-    let mut table = Table::new();
-    table.load_style(TableStyle::new().header_separator(LineStyle::none().fill('-').junction('-')));
-    if let Some(columns) = columns(on_stderr) {
-        table.set_content_arrangement(ContentArrangement::Dynamic);
-        table.set_width(columns.max(NARROWEST));
-    }
+    let mut table = crate::table::new(on_stderr);
     let spec = &outcome.config.spec;
     table.set_header(["Graph500".to_owned(), format!("scale {}, edge factor {}", spec.scale(), spec.edge_factor())]);
     for (name, value) in rows(outcome, threads) {
@@ -62,14 +50,4 @@ fn rows(outcome: &Outcome<'_>, threads: usize) -> Vec<(&'static str, String)> {
 
 fn spread(median: f64, min: f64, max: f64, unit: fn(f64) -> String) -> String {
     format!("median {}, min {}, max {}", unit(median), unit(min), unit(max))
-}
-
-/// Returns the width of the terminal, if it is one.
-fn columns(on_stderr: bool) -> Option<u16> {
-    let size = if on_stderr {
-        io::stderr().is_terminal().then(|| terminal_size::terminal_size_of(io::stderr()))
-    } else {
-        io::stdout().is_terminal().then(|| terminal_size::terminal_size_of(io::stdout()))
-    };
-    size.flatten().map(|(width, _)| width.0)
 }

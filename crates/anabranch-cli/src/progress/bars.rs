@@ -48,7 +48,7 @@ impl Painter for Bars {
         for (phase, bar) in phases.iter().zip(&mut self.shown) {
             let Some(phase) = phase else { continue };
             let bar = bar.get_or_insert_with(|| {
-                let bar = ProgressBar::new(100).with_style(self.running.clone()).with_prefix(phase.name);
+                let bar = ProgressBar::new(100).with_style(self.running.clone()).with_prefix(phase.name.to_string());
                 self.all.add(bar)
             });
             if bar.is_finished() {

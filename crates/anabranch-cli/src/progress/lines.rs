@@ -40,7 +40,7 @@ impl Painter for Lines {
 }
 
 fn next_line(phase: &Snapshot, said: Said, now: Instant) -> Option<(String, Said)> {
-    let name = phase.name;
+    let name = &phase.name;
     match (said, phase.took) {
         (Said::Ended, _) => None,
         (_, Some(took)) => Some((format!("{name}: done in {}", units::seconds(took.as_secs_f64())), Said::Ended)),
@@ -62,8 +62,13 @@ mod tests {
         let start = Instant::now();
         let at = |seconds: u64, said: Said, took: Option<u64>| {
             let running = Duration::from_secs(seconds);
-            let phase =
-                Snapshot { name: "work", total: 100, done: 2 * seconds, running, took: took.map(Duration::from_secs) };
+            let phase = Snapshot {
+                name: "work".into(),
+                total: 100,
+                done: 2 * seconds,
+                running,
+                took: took.map(Duration::from_secs),
+            };
             next_line(&phase, said, start + running)
         };
         let (line, said) = at(1, Said::Nothing, None).unwrap();

@@ -28,7 +28,7 @@ pub struct Progress {
 /// The data that the run writes and the painter reads. Orderings are relaxed: a count that is late by one tick is
 /// harmless.
 struct Phase {
-    name: &'static str,
+    name: Arc<str>,
     total: AtomicU64,
     done: AtomicU64,
     begun: OnceLock<Instant>,
@@ -39,7 +39,7 @@ struct Phase {
 
 /// The state of one phase at one moment.
 struct Snapshot {
-    name: &'static str,
+    name: Arc<str>,
     total: u64,
     done: u64,
     /// The time since the phase began.
@@ -61,7 +61,7 @@ trait Painter: Send {
 impl Progress {
     /// Starts the display of phases with these names. Other methods refer to the phases by index. After a signal the
     /// painter draws nothing more.
-    pub fn start(names: &[&'static str], signals: &Signals) -> Self {
+    pub fn start(names: &[&str], signals: &Signals) -> Self {
         let phases: Arc<[Phase]> = names.iter().map(|name| Phase::new(name)).collect();
         let stop = Arc::new(AtomicBool::new(false));
         let mut painter: Box<dyn Painter> =
@@ -114,9 +114,9 @@ impl Drop for Progress {
 }
 
 impl Phase {
-    fn new(name: &'static str) -> Self {
+    fn new(name: &str) -> Self {
         Self {
-            name,
+            name: name.into(),
             total: 0.into(),
             done: 0.into(),
             begun: OnceLock::new(),
@@ -155,7 +155,7 @@ fn snapshots(phases: &[Phase]) -> Vec<Option<Snapshot>> {
                 phase.shown.store(true, Ordering::Relaxed);
             }
             phase.shown.load(Ordering::Relaxed).then(|| Snapshot {
-                name: phase.name,
+                name: phase.name.clone(),
                 total: phase.total.load(Ordering::Relaxed),
                 done: phase.done.load(Ordering::Relaxed),
                 running,
@@ -181,7 +181,7 @@ mod tests {
     use super::*;
 
     fn snapshot(done: u64, total: u64) -> Snapshot {
-        Snapshot { name: "work", total, done, running: Duration::from_secs(10), took: None }
+        Snapshot { name: "work".into(), total, done, running: Duration::from_secs(10), took: None }
     }
 
     #[test]

@@ -1,9 +1,14 @@
 //! The tests of the program: they run the real binary as a child process.
 
 mod bad_input;
+#[cfg(target_os = "linux")]
+mod bench;
 mod common;
+mod compare;
 #[cfg(unix)]
 mod interruption;
 mod progress;
 mod proto;
+mod report;
 mod results;
+mod trace;

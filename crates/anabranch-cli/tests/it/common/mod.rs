@@ -1,5 +1,7 @@
 //! Runs the real binary. Whatever it does, a test ends: after [`LIMIT`] it is killed and the test fails.
 
+pub mod sample;
+
 use std::io::Read;
 use std::process::{Child, Command, Stdio};
 use std::thread;

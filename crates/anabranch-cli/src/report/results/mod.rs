@@ -1,0 +1,85 @@
+//! The page of a directory of results of `anabranch bench`: the newest result, and the course over all.
+
+mod charts;
+mod page;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anabranch_bench::record::{Record, Refusal};
+
+use super::failure;
+use crate::exit::Failure;
+
+/// The results of a directory.
+pub struct Results {
+    /// The results with their file names, the oldest first.
+    records: Vec<(String, Record)>,
+    /// The files that are no results of `anabranch bench`.
+    others: Vec<String>,
+}
+
+impl Results {
+    /// Reads all files of a directory whose names end with `.json`.
+    ///
+    /// # Errors
+    /// Returns an error if a file cannot be read, if one is a damaged result, or if there is no result.
+    pub fn read(directory: &Path) -> Result<Self, Failure> {
+        let entries = fs::read_dir(directory).map_err(|error| failure(directory, &error))?;
+        let mut paths: Vec<PathBuf> = Vec::new();
+        for entry in entries {
+            let path = entry.map_err(|error| failure(directory, &error))?.path();
+            if path.extension().is_some_and(|ending| ending == "json") && path.is_file() {
+                paths.push(path);
+            }
+        }
+        paths.sort();
+        let mut results = Self { records: Vec::new(), others: Vec::new() };
+        for path in paths {
+            let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+            let bytes = fs::read(&path).map_err(|error| failure(&path, &error))?;
+            match Record::parse(&bytes) {
+                Ok(record) => results.records.push((name, record)),
+                Err(Refusal::Foreign(_)) => results.others.push(name),
+                Err(refusal) => return Err(failure(&path, &refusal)),
+            }
+        }
+        if results.records.is_empty() {
+            return Err(failure(directory, &"there is no result of `anabranch bench` in it"));
+        }
+        // The dates have one format, so their order is that of time.
+        results.records.sort_by(|(a_name, a), (b_name, b)| (&a.date, a_name).cmp(&(&b.date, b_name)));
+        Ok(results)
+    }
+
+    /// Returns the page. The name is that of the directory.
+    pub fn page(&self, name: &str) -> String {
+        page::document(name, self)
+    }
+
+    fn newest(&self) -> &Record {
+        &self.records.last().expect("there is at least one").1
+    }
+
+    /// Returns the results that may be compared with the newest one, the oldest first.
+    fn comparable(&self) -> Vec<&(String, Record)> {
+        let newest = self.newest();
+        self.records.iter().filter(|(_, record)| differences(record, newest).is_empty()).collect()
+    }
+}
+
+/// Returns why two results must not be compared.
+fn differences(a: &Record, b: &Record) -> Vec<&'static str> {
+    let mut differences = Vec::new();
+    let machine = |record: &Record| (record.machine.cpu.clone(), record.machine.cpus, record.machine.arch.clone());
+    if machine(a) != machine(b) {
+        differences.push("another machine");
+    }
+    if a.settings.quick != b.settings.quick {
+        differences.push("another size of the workloads");
+    }
+    if a.build.optimised != b.build.optimised {
+        differences.push("another kind of build");
+    }
+    differences
+}

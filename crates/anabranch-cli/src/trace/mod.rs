@@ -1,0 +1,74 @@
+//! `anabranch explain` and `anabranch trace`: where the time of a trace went, what is in it, and the trace in the
+//! format of other programs.
+
+mod explain;
+mod info;
+
+use std::path::{Path, PathBuf};
+
+use anabranch_trace::chrome;
+use anabranch_trace::read::{ReadError, Trace};
+
+use crate::exit::Failure;
+use crate::output::{self, Target};
+use crate::signals::Signals;
+
+pub use explain::{Args as ExplainArgs, run as explain};
+
+/// The arguments of `anabranch trace`.
+#[derive(clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(clap::Subcommand)]
+enum Command {
+    /// Write a trace in the JSON format of Chrome, which https://ui.perfetto.dev opens
+    Export(ExportArgs),
+    /// Print what is in a trace
+    Info(InfoArgs),
+}
+
+#[derive(clap::Args)]
+struct ExportArgs {
+    /// The trace
+    trace: PathBuf,
+    /// The file to write; "-" is standard output
+    #[arg(short, long, value_name = "FILE", default_value = "-")]
+    output: PathBuf,
+}
+
+#[derive(clap::Args)]
+struct InfoArgs {
+    /// The trace
+    trace: PathBuf,
+}
+
+/// Runs a subcommand of `anabranch trace`.
+pub fn run(args: &Args) -> Result<(), Failure> {
+    match &args.command {
+        Command::Export(args) => {
+            let signals = Signals::install()?;
+            let target = Target::open(&args.output, &signals)?;
+            let trace = read(&args.trace)?;
+            target.write_with(|out| chrome::export(&trace, out))
+        }
+        Command::Info(args) => output::to_stdout(&info::describe(&read(&args.trace)?)),
+    }
+}
+
+/// Reads a trace from a file.
+pub fn read(path: &Path) -> Result<Trace, Failure> {
+    let refuse = |why: String| Failure::Run(format!("{}: {why}", path.display()));
+    let bytes = std::fs::read(path).map_err(|error| refuse(error.to_string()))?;
+    Trace::read(&bytes).map_err(|error| {
+        let hint = match error {
+            ReadError::Foreign => "; ANABRANCH_TRACE=FILE makes a program write one",
+            ReadError::Version(_) => "; use the anabranch command of the version that the program uses",
+            ReadError::Truncated { .. } => "; wait until the program has ended, or copy the file again",
+            _ => "; copy the file again, or record a new trace",
+        };
+        refuse(format!("{error}{hint}"))
+    })
+}
