@@ -1,0 +1,16 @@
+//! Graphs in memory, and kernels on them, on the anabranch worker pool.
+//!
+//! A [`Graph`] is built from edges. It is directed or undirected, and has weights or none.
+//!
+//! ```
+//! use anabranch_graph::Graph;
+//! let graph = Graph::undirected([(0, 1), (1, 2)]);
+//! assert_eq!(graph.out_neighbours(1), [0, 2]);
+//! ```
+
+mod graph;
+mod rows;
+mod weight;
+
+pub use graph::Graph;
+pub use weight::Weight;
