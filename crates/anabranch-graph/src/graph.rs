@@ -10,7 +10,7 @@ use crate::rows::Rows;
 pub struct Graph<W = ()> {
     outgoing: Rows<W>,
     /// The reversed arcs of a directed graph.
-    incoming: Option<Rows<W>>,
+    incoming: Option<Rows<()>>,
 }
 
 impl Graph {
@@ -42,20 +42,26 @@ impl<W: Weight> Graph<W> {
     /// Builds an undirected graph of `edges` with their weights. Of duplicates the lightest stays.
     pub fn undirected_weighted(edges: impl IntoIterator<Item = (u32, u32, W)>) -> Graph<W> {
         let edges: Vec<_> = edges.into_iter().collect();
-        let num_vertices = num_vertices(&edges);
-        let both = |(from, to, weight)| [(from, to, weight), (to, from, weight)];
-        let arcs = edges.into_iter().filter(|edge| edge.0 != edge.1).flat_map(both).collect();
-        Graph { outgoing: Rows::new(num_vertices, arcs), incoming: None }
+        Graph::from_pieces(num_vertices(&edges), vec![edges], false)
     }
 
     /// Builds a directed graph of `edges` with their weights. Of duplicates the lightest stays.
     pub fn directed_weighted(edges: impl IntoIterator<Item = (u32, u32, W)>) -> Graph<W> {
-        let mut edges: Vec<_> = edges.into_iter().collect();
-        let num_vertices = num_vertices(&edges);
-        edges.retain(|edge| edge.0 != edge.1);
-        let reversed = edges.iter().map(|&(from, to, weight)| (to, from, weight)).collect();
-        let incoming = Some(Rows::new(num_vertices, reversed));
-        Graph { outgoing: Rows::new(num_vertices, edges), incoming }
+        let edges: Vec<_> = edges.into_iter().collect();
+        Graph::from_pieces(num_vertices(&edges), vec![edges], true)
+    }
+
+    /// Builds a graph of the edges in `pieces`, whose ends are below `num_vertices`.
+    pub(crate) fn from_pieces(num_vertices: usize, pieces: Vec<Vec<(u32, u32, W)>>, is_directed: bool) -> Graph<W> {
+        let edges = pieces.into_iter().flatten().filter(|edge| edge.0 != edge.1);
+        if is_directed {
+            let edges: Vec<_> = edges.collect();
+            let reversed = edges.iter().map(|edge| (edge.1, edge.0, ())).collect();
+            let incoming = Some(Rows::new(num_vertices, reversed));
+            return Graph { outgoing: Rows::new(num_vertices, edges), incoming };
+        }
+        let both = |(from, to, weight)| [(from, to, weight), (to, from, weight)];
+        Graph { outgoing: Rows::new(num_vertices, edges.flat_map(both).collect()), incoming: None }
     }
 
     /// Returns the number of vertices: the largest number in an edge plus one.
@@ -95,8 +101,10 @@ impl<W: Weight> Graph<W> {
     /// Panics if there is no such vertex.
     #[inline]
     pub fn in_neighbours(&self, vertex: u32) -> &[u32] {
-        let rows = self.incoming.as_ref().unwrap_or(&self.outgoing);
-        &rows.neighbours[rows.range(vertex)]
+        match &self.incoming {
+            Some(rows) => &rows.neighbours[rows.range(vertex)],
+            None => self.out_neighbours(vertex),
+        }
     }
 
     /// Returns the weights of the outgoing edges of `vertex`, in the order of

@@ -1,0 +1,3 @@
+//! The public interface, against plain sequential answers.
+
+mod files;
