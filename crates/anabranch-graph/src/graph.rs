@@ -1,6 +1,9 @@
 //! The graph that all kernels read.
 
+use anabranch::prelude::*;
+
 use crate::Weight;
+use crate::files::assemble::Direction;
 use crate::rows::Rows;
 
 /// A directed or undirected graph, with weights of type `W`.
@@ -42,26 +45,40 @@ impl<W: Weight> Graph<W> {
     /// Builds an undirected graph of `edges` with their weights. Of duplicates the lightest stays.
     pub fn undirected_weighted(edges: impl IntoIterator<Item = (u32, u32, W)>) -> Graph<W> {
         let edges: Vec<_> = edges.into_iter().collect();
-        Graph::from_pieces(num_vertices(&edges), vec![edges], false)
+        Graph::from_pieces(num_vertices(&edges), vec![edges], Direction::Undirected)
     }
 
     /// Builds a directed graph of `edges` with their weights. Of duplicates the lightest stays.
     pub fn directed_weighted(edges: impl IntoIterator<Item = (u32, u32, W)>) -> Graph<W> {
         let edges: Vec<_> = edges.into_iter().collect();
-        Graph::from_pieces(num_vertices(&edges), vec![edges], true)
+        Graph::from_pieces(num_vertices(&edges), vec![edges], Direction::Directed)
     }
 
     /// Builds a graph of the edges in `pieces`, whose ends are below `num_vertices`.
-    pub(crate) fn from_pieces(num_vertices: usize, pieces: Vec<Vec<(u32, u32, W)>>, is_directed: bool) -> Graph<W> {
+    pub(crate) fn from_pieces(num_vertices: usize, pieces: Vec<Vec<(u32, u32, W)>>, direction: Direction) -> Graph<W> {
         let edges = pieces.into_iter().flatten().filter(|edge| edge.0 != edge.1);
-        if is_directed {
-            let edges: Vec<_> = edges.collect();
-            let reversed = edges.iter().map(|edge| (edge.1, edge.0, ())).collect();
-            let incoming = Some(Rows::new(num_vertices, reversed));
-            return Graph { outgoing: Rows::new(num_vertices, edges), incoming };
-        }
         let both = |(from, to, weight)| [(from, to, weight), (to, from, weight)];
-        Graph { outgoing: Rows::new(num_vertices, edges.flat_map(both).collect()), incoming: None }
+        let edges: Vec<_> = match direction {
+            Direction::Undirected => edges.flat_map(both).collect(),
+            Direction::Directed | Direction::Symmetric => edges.collect(),
+        };
+        let incoming = (direction == Direction::Directed).then(|| {
+            let reversed = edges.iter().map(|edge| (edge.1, edge.0, ())).collect();
+            Rows::new(num_vertices, reversed)
+        });
+        Graph { outgoing: Rows::new(num_vertices, edges), incoming }
+    }
+
+    /// Returns whether the incoming arcs are the reversed outgoing ones. Compares sums over a hash of each arc, so it
+    /// may overlook a difference, with a probability of about 2^-64.
+    pub(crate) fn is_symmetric(&self) -> bool {
+        let num_vertices = self.num_vertices() as u32;
+        let sums = (0..num_vertices).into_par_iter().map(|vertex| {
+            let outgoing = self.out_neighbours(vertex).iter().map(|&to| hash(vertex, to));
+            let incoming = self.in_neighbours(vertex).iter().map(|&from| hash(from, vertex));
+            outgoing.fold(0, u64::wrapping_add).wrapping_sub(incoming.fold(0, u64::wrapping_add))
+        });
+        sums.reduce(|| 0, u64::wrapping_add) == 0
     }
 
     /// Returns the number of vertices: the largest number in an edge plus one.
@@ -121,4 +138,12 @@ impl<W: Weight> Graph<W> {
 /// Returns the largest number in `edges` plus one.
 fn num_vertices<W>(edges: &[(u32, u32, W)]) -> usize {
     edges.iter().map(|edge| edge.0.max(edge.1) as usize + 1).max().unwrap_or(0)
+}
+
+/// Returns a hash of an arc: the finalizer of SplitMix64 (Steele, Lea, Flood 2014).
+fn hash(from: u32, to: u32) -> u64 {
+    let mut word = (u64::from(from) << 32 | u64::from(to)).wrapping_add(0x9e37_79b9_7f4a_7c15);
+    word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    word ^ (word >> 31)
 }

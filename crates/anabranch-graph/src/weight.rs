@@ -26,6 +26,8 @@ pub(crate) mod sealed {
         fn to_bits(self) -> u32;
         /// Returns the weight with these bits.
         fn from_bits(bits: u32) -> Self;
+        /// Returns a weight of GAP's files, if this type has it.
+        fn from_i32(weight: i32) -> Option<Self>;
         /// Reads a weight. The error names what the text should be.
         fn parse(text: &[u8]) -> Result<Self, &'static str>;
         /// Formats the weight for a text file, such that `parse` returns the same.
@@ -42,6 +44,10 @@ pub(crate) mod sealed {
         }
         #[inline]
         fn from_key(_: u32) -> Self {}
+        #[inline]
+        fn from_i32(_: i32) -> Option<Self> {
+            Some(())
+        }
         #[inline]
         fn to_bits(self) -> u32 {
             0
@@ -68,6 +74,10 @@ pub(crate) mod sealed {
         #[inline]
         fn from_key(key: u32) -> Self {
             key
+        }
+        #[inline]
+        fn from_i32(weight: i32) -> Option<Self> {
+            u32::try_from(weight).ok()
         }
         #[inline]
         fn to_bits(self) -> u32 {
@@ -104,6 +114,10 @@ pub(crate) mod sealed {
         #[inline]
         fn from_key(key: u32) -> Self {
             f32::from_bits(if key >> 31 == 1 { key & !(1 << 31) } else { !key })
+        }
+        #[inline]
+        fn from_i32(weight: i32) -> Option<Self> {
+            Some(weight as f32)
         }
         #[inline]
         fn to_bits(self) -> u32 {

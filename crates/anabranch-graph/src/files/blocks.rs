@@ -1,8 +1,8 @@
 //! Parses the lines of a text in parallel.
 //!
-//! A plain file is cut into blocks of [`BLOCK`] bytes. A block has the lines that begin in it. Each thread reads a block
-//! into its own buffer at an offset, so the file is never in memory as a whole. A stream is read in batches: while the
-//! threads parse the blocks of a batch, one of them reads the next batch.
+//! A plain file is cut into blocks of [`BLOCK`] bytes. A block has the lines that begin in it. Each thread reads a
+//! block into its own buffer at an offset, so the file is never in memory as a whole. A stream is read in batches:
+//! while the threads parse the blocks of a batch, one of them reads the next batch.
 //!
 //! The results come in the order of the file. If several blocks have errors, the first in the file is reported.
 
@@ -37,7 +37,6 @@ impl Text {
         Text { source, lines: 0, bytes: 0 }
     }
 
-    #[expect(dead_code, reason = "for formats with a header")]
     /// Takes the next line, with its end. It is empty at the end of the text.
     pub(crate) fn line(&mut self) -> Result<Vec<u8>, Fault> {
         let mut line = Vec::new();
@@ -51,7 +50,11 @@ impl Text {
         Ok(line)
     }
 
-    #[expect(dead_code, reason = "for formats with a header")]
+    /// Returns an error in the line taken last.
+    pub(crate) fn locate(&self, misread: Misread) -> Fault {
+        misread.fault.at(self.lines, misread.at as u64 + 1)
+    }
+
     /// Returns the number of lines taken.
     pub(crate) fn lines(&self) -> u64 {
         self.lines

@@ -9,7 +9,7 @@ use super::error::{Fault, ReadErrorKind};
 ///
 /// ```
 /// use anabranch_graph::Format;
-/// assert_eq!(Format::from_path("road.el.gz".as_ref()), Some(Format::EdgeList));
+/// assert_eq!(Format::from_path("road.gr.gz".as_ref()), Some(Format::Dimacs));
 /// assert_eq!(Format::from_path("road".as_ref()), None);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -19,11 +19,29 @@ pub enum Format {
     EdgeList,
     /// `.wel`: two vertices and a weight a line.
     WeightedEdgeList,
+    /// `.txt`, `.snap`: an edge list of SNAP. Its labels are always compacted.
+    Snap,
+    /// `.mtx`: Matrix Market, coordinates of a square matrix.
+    MatrixMarket,
+    /// `.gr`: shortest paths of the ninth DIMACS challenge.
+    Dimacs,
+    /// `.sg`: a serialized graph of GAP.
+    Gap,
+    /// `.wsg`: a serialized graph of GAP with weights.
+    WeightedGap,
 }
 
 impl Format {
     /// All formats.
-    pub const ALL: &[Format] = &[Format::EdgeList, Format::WeightedEdgeList];
+    pub const ALL: &[Format] = &[
+        Format::EdgeList,
+        Format::WeightedEdgeList,
+        Format::Snap,
+        Format::MatrixMarket,
+        Format::Dimacs,
+        Format::Gap,
+        Format::WeightedGap,
+    ];
 
     /// Returns the format that the end of the file's name says, before `.gz` or `.zst`.
     pub fn from_path(path: &Path) -> Option<Format> {
@@ -38,6 +56,11 @@ impl Format {
         match self {
             Format::EdgeList => &["el"],
             Format::WeightedEdgeList => &["wel"],
+            Format::Snap => &["txt", "snap"],
+            Format::MatrixMarket => &["mtx"],
+            Format::Dimacs => &["gr"],
+            Format::Gap => &["sg"],
+            Format::WeightedGap => &["wsg"],
         }
     }
 
@@ -56,6 +79,11 @@ impl fmt::Display for Format {
         f.write_str(match self {
             Format::EdgeList => "edge list",
             Format::WeightedEdgeList => "weighted edge list",
+            Format::Snap => "edge list of SNAP",
+            Format::MatrixMarket => "Matrix Market",
+            Format::Dimacs => "DIMACS",
+            Format::Gap => "serialized graph of GAP",
+            Format::WeightedGap => "weighted serialized graph of GAP",
         })
     }
 }

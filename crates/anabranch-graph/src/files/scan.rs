@@ -72,7 +72,8 @@ impl<'a> Scanner<'a> {
             self.at += 1;
         }
         // Nineteen digits fit into 64 bits.
-        if !(1..=19).contains(&(self.at - start)) || !matches!(self.peek(), None | Some(b' ' | b'\t' | b'\r' | b'\n')) {
+        let is_over = matches!(self.peek(), None | Some(b' ' | b'\t' | b'\r' | b'\n'));
+        if !(1..=19).contains(&(self.at - start)) || !is_over {
             return Err(self.expected_at(start, &format!("{what}, a whole number from 0")));
         }
         Ok(value)

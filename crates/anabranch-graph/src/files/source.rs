@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
+use super::decompress::{decompress, is_compressed};
 use super::error::Fault;
 
 const BUFFER: usize = 1 << 16;
@@ -17,15 +18,26 @@ pub(crate) enum Source {
 }
 
 impl Source {
-    /// Opens the file.
-    pub(crate) fn open(path: &Path) -> Result<Source, Fault> {
+    /// Opens the file. Decompresses it if its first bytes say that it is compressed.
+    pub(crate) fn open(path: &Path, max_expansion: u64) -> Result<Source, Fault> {
         let file = File::open(path)?;
         let metadata = file.metadata()?;
         if metadata.is_dir() {
             return Err(io::Error::from(io::ErrorKind::IsADirectory).into());
         }
-        let reader = BufReader::with_capacity(BUFFER, file);
+        let mut reader = BufReader::with_capacity(BUFFER, file);
+        if is_compressed(&mut reader)? {
+            return Ok(Source::Stream(decompress(reader, metadata.len(), max_expansion)?));
+        }
         Ok(if metadata.is_file() { Source::File(reader) } else { Source::Stream(Box::new(reader)) })
+    }
+
+    /// Returns the length of the bytes, if it is known.
+    pub(crate) fn len(&self) -> io::Result<Option<u64>> {
+        match self {
+            Source::File(reader) => reader.get_ref().metadata().map(|metadata| Some(metadata.len())),
+            Source::Stream(_) => Ok(None),
+        }
     }
 
     /// Returns the bytes in order.

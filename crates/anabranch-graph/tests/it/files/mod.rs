@@ -1,5 +1,7 @@
 //! Files of every format.
 
+mod binary;
+mod formats;
 mod text;
 
 use anabranch_graph::{Graph, Input, ReadError, ReadOptions, Weight, read};

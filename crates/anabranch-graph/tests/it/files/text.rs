@@ -56,9 +56,9 @@ fn errors_name_file_line_and_column() {
     for (name, text, place, words) in [
         ("a.el", "0 1\n1 x\n", (2, 3), "expected a vertex, a whole number from 0, found 'x'"),
         ("a.el", "0 1\n\n1\n", (3, 2), "found the end of the line"),
-        ("a.el", "0 1 5\n", (1, 5), "name files with weights .wel"),
+        ("a.el", "0 1 5\n", (1, 5), "expected the end of the line (if there are weights"),
         ("a.el", "-1 0\n", (1, 1), "found '-1'"),
-        ("a.el", "0 4294967295\n", (1, 3), "unless its labels are compacted"),
+        ("a.el", "0 4294967295\n", (1, 3), "compact the labels"),
         ("a.wel", "0 1\n", (1, 4), "expected a weight"),
         ("a.wel", "0 1 0.5\n", (1, 5), "other weights need f32"),
     ] {
