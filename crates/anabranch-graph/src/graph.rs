@@ -4,7 +4,7 @@ use anabranch::prelude::*;
 
 use crate::Weight;
 use crate::files::assemble::Direction;
-use crate::rows::Rows;
+use crate::rows::{Arcs, Partition, Rows};
 
 /// A directed or undirected graph, with weights of type `W`.
 ///
@@ -54,19 +54,15 @@ impl<W: Weight> Graph<W> {
         Graph::from_pieces(num_vertices(&edges), vec![edges], Direction::Directed)
     }
 
-    /// Builds a graph of the edges in `pieces`, whose ends are below `num_vertices`.
+    /// Builds a graph of the edges in `pieces`, whose ends are below `num_vertices`, in parallel. At the peak an
+    /// undirected graph takes 24 bytes an edge, or 40 with weights, a directed one 20 or 28, and 8 or 16 a vertex.
     pub(crate) fn from_pieces(num_vertices: usize, pieces: Vec<Vec<(u32, u32, W)>>, direction: Direction) -> Graph<W> {
-        let edges = pieces.into_iter().flatten().filter(|edge| edge.0 != edge.1);
-        let both = |(from, to, weight)| [(from, to, weight), (to, from, weight)];
-        let edges: Vec<_> = match direction {
-            Direction::Undirected => edges.flat_map(both).collect(),
-            Direction::Directed | Direction::Symmetric => edges.collect(),
-        };
-        let incoming = (direction == Direction::Directed).then(|| {
-            let reversed = edges.iter().map(|edge| (edge.1, edge.0, ())).collect();
-            Rows::new(num_vertices, reversed)
-        });
-        Graph { outgoing: Rows::new(num_vertices, edges), incoming }
+        let incoming = (direction == Direction::Directed)
+            .then(|| Partition::new(num_vertices, &pieces, Arcs::Backward, |_| ()).into_rows());
+        let arcs = if direction == Direction::Undirected { Arcs::Both } else { Arcs::Forward };
+        let partition = Partition::new(num_vertices, &pieces, arcs, |weight: W| weight);
+        drop(pieces);
+        Graph { outgoing: partition.into_rows(), incoming }
     }
 
     /// Returns whether the incoming arcs are the reversed outgoing ones. Compares sums over a hash of each arc, so it

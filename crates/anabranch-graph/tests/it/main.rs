@@ -1,3 +1,4 @@
 //! The public interface, against plain sequential answers.
 
+mod construction;
 mod files;
