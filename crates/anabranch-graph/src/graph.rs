@@ -1,5 +1,7 @@
 //! The graph that all kernels read.
 
+use std::fmt;
+
 use anabranch::prelude::*;
 
 use crate::Weight;
@@ -65,6 +67,38 @@ impl<W: Weight> Graph<W> {
         Graph { outgoing: partition.into_rows(), incoming }
     }
 
+    pub(crate) fn from_rows(outgoing: Rows<W>, incoming: Option<Rows<()>>) -> Graph<W> {
+        Graph { outgoing, incoming }
+    }
+
+    /// Returns the outgoing rows, and the incoming ones of a directed graph.
+    pub(crate) fn rows(&self) -> (&Rows<W>, Option<&Rows<()>>) {
+        (&self.outgoing, self.incoming.as_ref())
+    }
+
+    /// Checks the whole graph, in parallel: the starts of the rows, that each row ascends, has only vertices and no
+    /// self-loop, and that incoming arcs match the outgoing ones (this by a hash). Only a graph that was mapped from a
+    /// file can be damaged.
+    ///
+    /// ```
+    /// use anabranch_graph::Graph;
+    /// assert!(Graph::undirected([(0, 1), (1, 2)]).verify().is_ok());
+    /// ```
+    ///
+    /// # Errors
+    /// Returns what is wrong.
+    ///
+    /// # Complexity
+    /// O(V + E).
+    pub fn verify(&self) -> Result<(), DamagedGraph> {
+        verify_rows(&self.outgoing)?;
+        self.incoming.as_ref().map_or(Ok(()), verify_rows)?;
+        if !self.is_symmetric() {
+            return Err(DamagedGraph("the incoming arcs do not match the outgoing ones".to_owned()));
+        }
+        Ok(())
+    }
+
     /// Returns whether the incoming arcs are the reversed outgoing ones. Compares sums over a hash of each arc, so it
     /// may overlook a difference, with a probability of about 2^-64.
     pub(crate) fn is_symmetric(&self) -> bool {
@@ -104,7 +138,7 @@ impl<W: Weight> Graph<W> {
     /// Panics if there is no such vertex.
     #[inline]
     pub fn out_neighbours(&self, vertex: u32) -> &[u32] {
-        &self.outgoing.neighbours[self.outgoing.range(vertex)]
+        self.outgoing.neighbours.get(self.outgoing.range(vertex)).unwrap_or_else(|| damaged(vertex))
     }
 
     /// Returns the vertices from which edges lead to `vertex`, ascending. In an undirected graph these are the
@@ -115,7 +149,7 @@ impl<W: Weight> Graph<W> {
     #[inline]
     pub fn in_neighbours(&self, vertex: u32) -> &[u32] {
         match &self.incoming {
-            Some(rows) => &rows.neighbours[rows.range(vertex)],
+            Some(rows) => rows.neighbours.get(rows.range(vertex)).unwrap_or_else(|| damaged(vertex)),
             None => self.out_neighbours(vertex),
         }
     }
@@ -127,13 +161,56 @@ impl<W: Weight> Graph<W> {
     /// Panics if there is no such vertex.
     #[inline]
     pub fn out_weights(&self, vertex: u32) -> &[W] {
-        &self.outgoing.weights[self.outgoing.range(vertex)]
+        self.outgoing.weights.get(self.outgoing.range(vertex)).unwrap_or_else(|| damaged(vertex))
     }
 }
 
 /// Returns the largest number in `edges` plus one.
 fn num_vertices<W>(edges: &[(u32, u32, W)]) -> usize {
     edges.iter().map(|edge| edge.0.max(edge.1) as usize + 1).max().unwrap_or(0)
+}
+
+/// What is wrong with a graph from a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DamagedGraph(String);
+
+impl fmt::Display for DamagedGraph {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the graph is damaged: {}; copy or convert its file again", self.0)
+    }
+}
+
+impl std::error::Error for DamagedGraph {}
+
+fn verify_rows<W: Weight>(rows: &Rows<W>) -> Result<(), DamagedGraph> {
+    let num_arcs = rows.neighbours.len() as u64;
+    if rows.starts.first() != Some(&0) || rows.starts.last() != Some(&num_arcs) {
+        return Err(DamagedGraph("the rows do not cover the arcs".to_owned()));
+    }
+    let num_vertices = rows.starts.len() as u32 - 1;
+    let fault = |vertex: u32| {
+        let (Some(row), Some(weights)) =
+            (rows.neighbours.get(rows.range(vertex)), rows.weights.get(rows.range(vertex)))
+        else {
+            return Some(vertex);
+        };
+        let is_sound = row.is_sorted_by(|a, b| a < b)
+            && row.last().is_none_or(|&last| last < num_vertices)
+            && row.binary_search(&vertex).is_err()
+            && weights.iter().all(|&weight| weight.partial_cmp(&weight).is_some());
+        (!is_sound).then_some(vertex)
+    };
+    match (0..num_vertices).into_par_iter().filter_map(fault).min() {
+        Some(vertex) => Err(DamagedGraph(format!("the row of vertex {vertex} is wrong"))),
+        None => Ok(()),
+    }
+}
+
+/// Panics, since a mapped file has no such row.
+#[cold]
+#[track_caller]
+fn damaged(vertex: u32) -> ! {
+    panic!("the row of vertex {vertex} is not in the graph: its file is damaged, which `Graph::verify` finds")
 }
 
 /// Returns a hash of an arc: the finalizer of SplitMix64 (Steele, Lea, Flood 2014).

@@ -1,5 +1,9 @@
 //! The names of vertices in a file.
 
+use std::fmt;
+
+use crate::array::Array;
+
 /// The labels that a file gives to the vertices of a graph.
 ///
 /// A vertex of a [`Graph`](crate::Graph) is a number from 0 without gaps. A file may count from 1, or use any numbers.
@@ -9,17 +13,17 @@
 /// let labels = Labels::from_one();
 /// assert_eq!((labels.label(0), labels.vertex(1), labels.vertex(0)), (1, Some(0), None));
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Default)]
 pub struct Labels {
     kind: Kind,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone)]
 enum Kind {
     /// The label of the vertex 0. The others follow.
     First(u64),
     /// The label of each vertex, ascending.
-    Table(Vec<u64>),
+    Table(Array<u64>),
 }
 
 impl Default for Kind {
@@ -39,19 +43,16 @@ impl Labels {
         Labels { kind: Kind::First(1) }
     }
 
-    /// Returns the labels in `table`, which ascends.
-    pub(crate) fn from_table(table: Vec<u64>) -> Labels {
-        debug_assert!(table.is_sorted_by(|a, b| a < b));
-        Labels { kind: Kind::Table(table) }
+    /// Returns the labels in `table`, which ascends; otherwise vertices may not be found.
+    pub(crate) fn from_table(table: impl Into<Array<u64>>) -> Labels {
+        Labels { kind: Kind::Table(table.into()) }
     }
 
-    #[expect(dead_code, reason = "for formats with a header")]
     /// Returns labels that count from `first`.
     pub(crate) fn starting_at(first: u64) -> Labels {
         Labels { kind: Kind::First(first) }
     }
 
-    #[expect(dead_code, reason = "for formats with a header")]
     /// Returns the label of the vertex 0 if the labels have no gaps, else the labels of all vertices.
     pub(crate) fn parts(&self) -> Result<u64, &[u64]> {
         match &self.kind {
@@ -62,7 +63,7 @@ impl Labels {
 
     /// Returns whether the label of each vertex is its own number.
     pub fn is_identity(&self) -> bool {
-        self.kind == Kind::First(0)
+        matches!(self.kind, Kind::First(0))
     }
 
     /// Returns the label of `vertex`. Constant time.
@@ -83,6 +84,21 @@ impl Labels {
         match &self.kind {
             Kind::First(first) => label.checked_sub(*first).and_then(|vertex| u32::try_from(vertex).ok()),
             Kind::Table(table) => table.binary_search(&label).ok().map(|vertex| vertex as u32),
+        }
+    }
+}
+
+impl PartialEq for Labels {
+    fn eq(&self, other: &Labels) -> bool {
+        self.parts() == other.parts()
+    }
+}
+
+impl fmt::Debug for Labels {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.parts() {
+            Ok(first) => write!(f, "Labels from {first}"),
+            Err(table) => f.debug_list().entries(table).finish(),
         }
     }
 }

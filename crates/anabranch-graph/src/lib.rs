@@ -8,13 +8,17 @@
 //! assert_eq!(graph.out_neighbours(1), [0, 2]);
 //! ```
 
+mod array;
 mod files;
 mod graph;
 mod labels;
 mod rows;
 mod weight;
 
-pub use files::{Format, Input, Observer, Phase, ReadError, ReadErrorKind, ReadOptions, read, read_with};
-pub use graph::Graph;
+pub use files::{
+    Format, Input, Observer, Phase, ReadError, ReadErrorKind, ReadOptions, WeightType, map, read, read_with,
+    weight_type, write,
+};
+pub use graph::{DamagedGraph, Graph};
 pub use labels::Labels;
 pub use weight::Weight;

@@ -10,8 +10,10 @@ impl Weight for u32 {}
 impl Weight for f32 {}
 
 pub(crate) mod sealed {
+    use crate::array::Plain;
+
     /// What this crate needs of a weight.
-    pub trait Sealed: Sized {
+    pub trait Sealed: Plain {
         /// The weight of the edges of a file without weights.
         const ONE: Self;
         /// Whether edges have weights.

@@ -29,6 +29,8 @@ pub enum Format {
     Gap,
     /// `.wsg`: a serialized graph of GAP with weights.
     WeightedGap,
+    /// `.ag`: the format of this crate, which [`map`](crate::map) opens in constant time.
+    Native,
 }
 
 impl Format {
@@ -41,6 +43,7 @@ impl Format {
         Format::Dimacs,
         Format::Gap,
         Format::WeightedGap,
+        Format::Native,
     ];
 
     /// Returns the format that the end of the file's name says, before `.gz` or `.zst`.
@@ -61,6 +64,7 @@ impl Format {
             Format::Dimacs => &["gr"],
             Format::Gap => &["sg"],
             Format::WeightedGap => &["wsg"],
+            Format::Native => &["ag"],
         }
     }
 
@@ -84,6 +88,7 @@ impl fmt::Display for Format {
             Format::Dimacs => "DIMACS",
             Format::Gap => "serialized graph of GAP",
             Format::WeightedGap => "weighted serialized graph of GAP",
+            Format::Native => "graph file of anabranch",
         })
     }
 }

@@ -3,6 +3,7 @@
 //! Format: R. Boisvert, R. Pozo, K. Remington, "The Matrix Market Exchange Formats: Initial Design", 1996. A banner,
 //! comments, a line with the numbers of rows, columns and entries, and a line per entry. Indices begin at 1.
 
+use super::WeightType;
 use super::blocks::Text;
 use super::edge_list::{Rules, Third};
 use super::error::{Fault, ReadErrorKind};
@@ -13,6 +14,18 @@ pub(crate) struct Header {
     pub(crate) rules: Rules,
     pub(crate) num_entries: u64,
     pub(crate) is_symmetric: bool,
+}
+
+/// Takes the banner. Returns the type of weights.
+pub(crate) fn weight_type(text: &mut Text) -> Result<WeightType, Fault> {
+    let line = text.line()?;
+    let (third, _) = banner(&line).map_err(|fault| fault.at(1, 1))?;
+    let is_whole = line.to_ascii_lowercase().windows(7).any(|word| word == b"integer");
+    Ok(match third {
+        Third::None => WeightType::None,
+        _ if is_whole => WeightType::Whole,
+        _ => WeightType::Real,
+    })
 }
 
 /// Takes the header.

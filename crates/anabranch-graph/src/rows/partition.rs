@@ -121,7 +121,7 @@ impl Partition {
                 *weight = V::from_key(word as u32);
             }
         });
-        Rows { starts, neighbours, weights }
+        Rows { starts: starts.into(), neighbours: neighbours.into(), weights: weights.into() }
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod binary;
 mod formats;
+mod native;
 mod text;
 
 use anabranch_graph::{Graph, Input, ReadError, ReadOptions, Weight, read};
