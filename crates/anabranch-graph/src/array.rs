@@ -60,8 +60,8 @@ impl<T> Deref for Array<T> {
 
     #[inline]
     fn deref(&self) -> &[T] {
-        // SAFETY: by the field's invariant the elements are initialized, and stay while `self` is borrowed. `mapped` has
-        // checked bounds and alignment, and `Plain` guarantees that the bytes are values.
+        // SAFETY: by the field's invariant the elements are initialized, and stay while `self` is borrowed. `mapped`
+        // has checked bounds and alignment, and `Plain` guarantees that the bytes are values.
         unsafe { self.elements.as_ref() }
     }
 }
