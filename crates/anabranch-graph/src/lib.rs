@@ -9,6 +9,7 @@
 //! ```
 
 mod graph;
+pub mod kernels;
 mod rows;
 mod weight;
 
