@@ -1,6 +1,9 @@
 //! The graph that all kernels read.
 
+use anabranch::prelude::*;
+
 use crate::Weight;
+use crate::files::assemble::Direction;
 use crate::rows::Rows;
 
 /// A directed or undirected graph, with weights of type `W`.
@@ -10,7 +13,7 @@ use crate::rows::Rows;
 pub struct Graph<W = ()> {
     outgoing: Rows<W>,
     /// The reversed arcs of a directed graph.
-    incoming: Option<Rows<W>>,
+    incoming: Option<Rows<()>>,
 }
 
 impl Graph {
@@ -42,20 +45,40 @@ impl<W: Weight> Graph<W> {
     /// Builds an undirected graph of `edges` with their weights. Of duplicates the lightest stays.
     pub fn undirected_weighted(edges: impl IntoIterator<Item = (u32, u32, W)>) -> Graph<W> {
         let edges: Vec<_> = edges.into_iter().collect();
-        let num_vertices = num_vertices(&edges);
-        let both = |(from, to, weight)| [(from, to, weight), (to, from, weight)];
-        let arcs = edges.into_iter().filter(|edge| edge.0 != edge.1).flat_map(both).collect();
-        Graph { outgoing: Rows::new(num_vertices, arcs), incoming: None }
+        Graph::from_pieces(num_vertices(&edges), vec![edges], Direction::Undirected)
     }
 
     /// Builds a directed graph of `edges` with their weights. Of duplicates the lightest stays.
     pub fn directed_weighted(edges: impl IntoIterator<Item = (u32, u32, W)>) -> Graph<W> {
-        let mut edges: Vec<_> = edges.into_iter().collect();
-        let num_vertices = num_vertices(&edges);
-        edges.retain(|edge| edge.0 != edge.1);
-        let reversed = edges.iter().map(|&(from, to, weight)| (to, from, weight)).collect();
-        let incoming = Some(Rows::new(num_vertices, reversed));
+        let edges: Vec<_> = edges.into_iter().collect();
+        Graph::from_pieces(num_vertices(&edges), vec![edges], Direction::Directed)
+    }
+
+    /// Builds a graph of the edges in `pieces`, whose ends are below `num_vertices`.
+    pub(crate) fn from_pieces(num_vertices: usize, pieces: Vec<Vec<(u32, u32, W)>>, direction: Direction) -> Graph<W> {
+        let edges = pieces.into_iter().flatten().filter(|edge| edge.0 != edge.1);
+        let both = |(from, to, weight)| [(from, to, weight), (to, from, weight)];
+        let edges: Vec<_> = match direction {
+            Direction::Undirected => edges.flat_map(both).collect(),
+            Direction::Directed | Direction::Symmetric => edges.collect(),
+        };
+        let incoming = (direction == Direction::Directed).then(|| {
+            let reversed = edges.iter().map(|edge| (edge.1, edge.0, ())).collect();
+            Rows::new(num_vertices, reversed)
+        });
         Graph { outgoing: Rows::new(num_vertices, edges), incoming }
+    }
+
+    /// Returns whether the incoming arcs are the reversed outgoing ones. Compares sums over a hash of each arc, so it
+    /// may overlook a difference, with a probability of about 2^-64.
+    pub(crate) fn is_symmetric(&self) -> bool {
+        let num_vertices = self.num_vertices() as u32;
+        let sums = (0..num_vertices).into_par_iter().map(|vertex| {
+            let outgoing = self.out_neighbours(vertex).iter().map(|&to| hash(vertex, to));
+            let incoming = self.in_neighbours(vertex).iter().map(|&from| hash(from, vertex));
+            outgoing.fold(0, u64::wrapping_add).wrapping_sub(incoming.fold(0, u64::wrapping_add))
+        });
+        sums.reduce(|| 0, u64::wrapping_add) == 0
     }
 
     /// Returns the number of vertices: the largest number in an edge plus one.
@@ -95,8 +118,10 @@ impl<W: Weight> Graph<W> {
     /// Panics if there is no such vertex.
     #[inline]
     pub fn in_neighbours(&self, vertex: u32) -> &[u32] {
-        let rows = self.incoming.as_ref().unwrap_or(&self.outgoing);
-        &rows.neighbours[rows.range(vertex)]
+        match &self.incoming {
+            Some(rows) => &rows.neighbours[rows.range(vertex)],
+            None => self.out_neighbours(vertex),
+        }
     }
 
     /// Returns the weights of the outgoing edges of `vertex`, in the order of
@@ -113,4 +138,12 @@ impl<W: Weight> Graph<W> {
 /// Returns the largest number in `edges` plus one.
 fn num_vertices<W>(edges: &[(u32, u32, W)]) -> usize {
     edges.iter().map(|edge| edge.0.max(edge.1) as usize + 1).max().unwrap_or(0)
+}
+
+/// Returns a hash of an arc: the finalizer of SplitMix64 (Steele, Lea, Flood 2014).
+fn hash(from: u32, to: u32) -> u64 {
+    let mut word = (u64::from(from) << 32 | u64::from(to)).wrapping_add(0x9e37_79b9_7f4a_7c15);
+    word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    word ^ (word >> 31)
 }

@@ -8,10 +8,14 @@
 //! assert_eq!(graph.out_neighbours(1), [0, 2]);
 //! ```
 
+mod files;
 mod graph;
 pub mod kernels;
+mod labels;
 mod rows;
 mod weight;
 
+pub use files::{Format, Input, Observer, Phase, ReadError, ReadErrorKind, ReadOptions, read, read_with};
 pub use graph::Graph;
+pub use labels::Labels;
 pub use weight::Weight;

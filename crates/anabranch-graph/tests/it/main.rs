@@ -1,5 +1,6 @@
-//! Every kernel against a plain serial algorithm, on graphs of many shapes.
+//! The public interface, against plain sequential answers.
 
 mod corpus;
+mod files;
 mod kernels;
 mod properties;
