@@ -2,9 +2,9 @@
 //!
 //! The text has one line per vertex: its label and its values, separated by blanks.
 //!
-//! The array has one record per vertex with the same fields. Source: NumPy Enhancement Proposal 1, *A Simple File Format
-//! for NumPy Arrays*, version 1.0: a magic number, the version, the length of the header, the header, the records. The
-//! header is a Python dictionary, padded with blanks such that the records start at a multiple of 64.
+//! The array has one record per vertex with the same fields. Source: NumPy Enhancement Proposal 1, *A Simple File
+//! Format for NumPy Arrays*, version 1.0: a magic number, the version, the length of the header, the header, the
+//! records. The header is a Python dictionary, padded with blanks such that the records start at a multiple of 64.
 
 use std::io::{self, Write};
 use std::path::Path;

@@ -4,14 +4,14 @@
 //! the GAP benchmark suite.
 //!
 //! **Forward.** A breadth-first search counts the shortest paths to each vertex. A level *pushes* while its vertices
-//! have fewer arcs than the unreached ones: it claims the unreached neighbours, and adds its counts to theirs. Otherwise
-//! the unreached vertices *pull*: each sums the counts of its in-neighbours. All reached in-neighbours of an unreached
-//! vertex are in the last level, so the sum needs no test if unreached vertices have the count 0. The new counts are
-//! written after the level.
+//! have fewer arcs than the unreached ones: it claims the unreached neighbours, and adds its counts to theirs.
+//! Otherwise the unreached vertices *pull*: each sums the counts of its in-neighbours. All reached in-neighbours of an
+//! unreached vertex are in the last level, so the sum needs no test if unreached vertices have the count 0. The new
+//! counts are written after the level.
 //!
 //! **Backward.** The *dependency* of a vertex is the sum of `count(v) / count(w) * (1 + dependency(w))` over its
-//! out-neighbours w in the next level. The kernel keeps `(1 + dependency) / count` of each vertex, and 0 where it is not
-//! known yet. Out-neighbours are in the next level or in a level that is not known yet, so this sum needs no test
+//! out-neighbours w in the next level. The kernel keeps `(1 + dependency) / count` of each vertex, and 0 where it is
+//! not known yet. Out-neighbours are in the next level or in a level that is not known yet, so this sum needs no test
 //! either. The new values are written after the level.
 //!
 //! **Scores** are the sums of the dependencies for all sources, divided by the greatest sum. As in GAP, the dependency

@@ -3,9 +3,9 @@
 //! Source: Beamer, Asanović, Patterson, *Direction-Optimizing Breadth-First Search*, SC 2012.
 //!
 //! **Top-down** visits the frontier, a queue, and claims each unvisited out-neighbour. **Bottom-up** visits the
-//! unvisited vertices, and searches the in-neighbours of each for one in the frontier, a set. It stops at the first. The
-//! search turns bottom-up once the frontier has more than 1 / [`ALPHA`] of the unexplored arcs. It turns top-down again
-//! once a shrinking frontier has fewer than 1 / [`BETA`] of the vertices.
+//! unvisited vertices, and searches the in-neighbours of each for one in the frontier, a set. It stops at the first.
+//! The search turns bottom-up once the frontier has more than 1 / [`ALPHA`] of the unexplored arcs. It turns top-down
+//! again once a shrinking frontier has fewer than 1 / [`BETA`] of the vertices.
 //!
 //! **Encoding.** `visited` has one bit for each vertex. Top-down, a thread claims a vertex by setting its bit, and then
 //! writes its parent and level. Bottom-up, one thread owns the vertices of a word of 64 bits, so it needs no claims.
@@ -199,15 +199,28 @@ impl<W: Weight> Search<'_, W> {
             }
             let mut count = 0;
             for (index, (visited, next)) in visited.iter_mut().zip(next).enumerate() {
+                let row = |bit: u32| graph.in_neighbours(((piece * WORDS + index) * 64) as u32 + bit);
                 let mut found = 0;
+                let mut more = 0;
+                // The first neighbours are tried without a branch on the outcome, so that the cache misses of the rows
+                // overlap.
                 for bit in ones(!*AtomicU64::get_mut(visited)) {
-                    let offset = index * 64 + bit as usize;
-                    let row = graph.in_neighbours((piece * WORDS * 64 + offset) as u32);
-                    if let Some(&parent) = row.iter().find(|&&neighbour| front.contains(neighbour)) {
-                        *parents[offset].get_mut() = parent;
-                        *levels[offset].get_mut() = level;
+                    if let [neighbour, rest @ ..] = row(bit) {
+                        found |= u64::from(front.contains(*neighbour)) << bit;
+                        more |= u64::from(!rest.is_empty()) << bit;
+                    }
+                }
+                for bit in ones(found) {
+                    *parents[index * 64 + bit as usize].get_mut() = row(bit)[0];
+                }
+                for bit in ones(more & !found) {
+                    if let Some(&parent) = row(bit)[1..].iter().find(|&&neighbour| front.contains(neighbour)) {
+                        *parents[index * 64 + bit as usize].get_mut() = parent;
                         found |= 1 << bit;
                     }
+                }
+                for bit in ones(found) {
+                    *levels[index * 64 + bit as usize].get_mut() = level;
                 }
                 *AtomicU64::get_mut(visited) |= found;
                 *AtomicU64::get_mut(next) = found;

@@ -4,8 +4,8 @@
 //! (Afforest), IPDPS 2018.
 //!
 //! **Encoding.** `parents` is a forest in which a parent is less than its child, and a root is its own parent. Linking
-//! two vertices makes the greater of their roots a child of the less. Compressing makes each vertex a child of its root.
-//! In the end the roots are the least vertices of the components, whatever the order of the links.
+//! two vertices makes the greater of their roots a child of the less. Compressing makes each vertex a child of its
+//! root. In the end the roots are the least vertices of the components, whatever the order of the links.
 //!
 //! **Sampling.** The first [`ROUNDS`] neighbours of each vertex are linked first. After that, most vertices of most
 //! graphs belong to one tree. The kernel estimates by [`SAMPLES`] which one, and skips its vertices when it links the
@@ -13,6 +13,7 @@
 //! vertices link their in-neighbours too, so the components are those of the graph without directions.
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -24,6 +25,8 @@ use crate::{Graph, Weight};
 const ROUNDS: usize = 2;
 /// Vertices whose tree is looked up to find the largest one.
 const SAMPLES: usize = 1024;
+/// Vertices whose first neighbours are read before they are linked.
+const GROUP: usize = 32;
 /// Vertices per block of work.
 const BLOCK: usize = 4096;
 
@@ -50,14 +53,12 @@ pub fn connected_components<W: Weight>(graph: &Graph<W>, cancel: &dyn Cancel) ->
             range.for_each(|vertex| work(vertex as u32));
         });
     };
-    for round in 0..ROUNDS {
-        each(&|vertex| {
-            if let Some(&neighbour) = graph.out_neighbours(vertex).get(round) {
-                link(&parents, vertex, neighbour);
-            }
-        });
-        each(&|vertex| compress(&parents, vertex));
-    }
+    blocks(num_vertices, BLOCK, &mut states(|| ()), cancel, |(), range| {
+        for start in range.clone().step_by(GROUP) {
+            link_first(graph, &parents, start as u32..(start + GROUP).min(range.end) as u32);
+        }
+    });
+    each(&|vertex| compress(&parents, vertex));
     let largest = frequent_root(&parents);
     each(&|vertex| {
         if Some(parents[vertex as usize].load(Relaxed)) == largest {
@@ -70,6 +71,22 @@ pub fn connected_components<W: Weight>(graph: &Graph<W>, cancel: &dyn Cancel) ->
     each(&|vertex| compress(&parents, vertex));
     KernelError::check(cancel)?;
     Ok(plain(parents))
+}
+
+/// Links the first neighbours of `vertices`, at most [`GROUP`].
+///
+/// The neighbours are read before the first link, so that the cache misses of the rows overlap: a link has
+/// unpredictable branches.
+fn link_first<W: Weight>(graph: &Graph<W>, parents: &[AtomicU32], vertices: Range<u32>) {
+    let mut edges = [(0, 0); GROUP * ROUNDS];
+    let mut len = 0;
+    for vertex in vertices {
+        for &neighbour in graph.out_neighbours(vertex).iter().take(ROUNDS) {
+            edges[len] = (vertex, neighbour);
+            len += 1;
+        }
+    }
+    edges[..len].iter().for_each(|&(vertex, neighbour)| link(parents, vertex, neighbour));
 }
 
 /// Makes `a` and `b` members of one tree.

@@ -8,11 +8,11 @@
 //! A vertex without outgoing edges contributes to no vertex, as in GAP. So the scores of a graph with such vertices sum
 //! to less than 1.
 //!
-//! **Encoding.** `contributions` has `score / out_degree` of each vertex. The vertices are in at most [`STAGES`] ranges.
-//! The threads compute the scores of one range from all contributions, and only then replace the contributions of the
-//! range. So a later range sees the new scores of the earlier ones (Gauss-Seidel), which takes fewer iterations than to
-//! replace all at the end (Jacobi). The ranges and the order of every sum depend on the graph alone. So the scores are
-//! identical for any number of threads.
+//! **Encoding.** `contributions` has `score / out_degree` of each vertex. The vertices are in at most [`STAGES`]
+//! ranges. The threads compute the scores of one range from all contributions, and only then replace the contributions
+//! of the range. So a later range sees the new scores of the earlier ones (Gauss-Seidel), which takes fewer iterations
+//! than to replace all at the end (Jacobi). The ranges and the order of every sum depend on the graph alone. So the
+//! scores are identical for any number of threads.
 
 use std::ops::Range;
 
@@ -177,7 +177,7 @@ fn pull(row: &[u32], contributions: &[f32]) -> f32 {
 /// ```
 /// use anabranch_graph::Graph;
 /// use anabranch_graph::kernels::pagerank::{Parameters, pagerank, verify};
-/// let graph = Graph::undirected([(0, 1), (1, 2)]);
+/// let graph = Graph::undirected([(0, 1), (1, 2), (2, 0), (2, 3)]);
 /// let mut rank = pagerank(&graph, &Parameters::default(), &()).unwrap();
 /// assert!(verify(&graph, &rank, &Parameters::default()).is_ok());
 /// rank.scores[0] += 0.01;

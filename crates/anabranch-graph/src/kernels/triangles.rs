@@ -8,9 +8,9 @@
 //! marks the lower list of a vertex in a set of bits, and looks up the members of the lower lists in it. So no
 //! comparison has an unpredictable branch, and the lists need not be sorted.
 //!
-//! **Ranks.** If the degrees are skewed, the vertex of the highest degree has rank 0. Then a hub has a short lower list,
-//! and no lower list has more than `sqrt(2 * edges)` members. Otherwise, ranks are the vertex numbers, and nothing is
-//! copied.
+//! **Ranks.** If the degrees are skewed, the vertex of the highest degree has rank 0. Then a hub has a short lower
+//! list, and no lower list has more than `sqrt(2 * edges)` members. Otherwise, ranks are the vertex numbers, and
+//! nothing is copied.
 
 use anabranch::prelude::*;
 

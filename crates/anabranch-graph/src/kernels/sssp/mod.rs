@@ -11,11 +11,11 @@
 //! **Horizon.** A vertex with many edges has a low distance in most graphs. So the kernel has most edges to offer long
 //! before it has the first distances of the other vertices, and most of its offers are not the last ones. It therefore
 //! relaxes first only the edges whose sums are below a *horizon*. Once no more vertices can be below it, all distances
-//! so far are final, and all others are still unknown. The kernel then either lets the unknown vertices of an undirected
-//! graph *pull* the least sum from their final neighbours, or lets the final vertices *push* the sums that it has
-//! skipped, whatever reads fewer edges. From there on, it relaxes all edges. The pruning by pushing or pulling is from
-//! Chakaravarthy, Checconi, Petrini, Sabharwal, *Scalable Single Source Shortest Path Algorithms for Massively Parallel
-//! Systems*, IPDPS 2014.
+//! so far are final, and all others are still unknown. The kernel then either lets the unknown vertices of an
+//! undirected graph *pull* the least sum from their final neighbours, or lets the final vertices *push* the sums that
+//! it has skipped, whatever reads fewer edges. From there on, it relaxes all edges. The pruning by pushing or pulling
+//! is from Chakaravarthy, Checconi, Petrini, Sabharwal, *Scalable Single Source Shortest Path Algorithms for Massively
+//! Parallel Systems*, IPDPS 2014.
 //!
 //! **Encoding.** An entry is a vertex and the distance with which it entered its bucket. Once the vertex has a lower
 //! distance the entry is stale, and the kernel skips it. Every decrease of a distance makes one entry. So each distance
