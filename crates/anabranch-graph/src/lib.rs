@@ -11,6 +11,7 @@
 mod array;
 mod files;
 mod graph;
+pub mod kernels;
 mod labels;
 mod rows;
 mod weight;

@@ -5,6 +5,7 @@ mod bad_input;
 mod bench;
 mod common;
 mod compare;
+mod graph;
 #[cfg(unix)]
 mod interruption;
 mod progress;
