@@ -51,6 +51,11 @@ pub enum Command {
     /// Compute the betweenness centrality of the vertices of a graph from a file
     #[command(after_help = EXIT_CODES)]
     Bc(graph::BcArgs),
+    /// Convert a file with a graph to another format
+    #[command(after_help = EXIT_CODES)]
+    Convert(graph::ConvertArgs),
+    /// Describe files with graphs
+    Graph(graph::Args),
     /// Run the workloads of the benches: anabranch, plain code, and other libraries where they were compiled in
     #[command(after_help = EXIT_CODES)]
     Bench(bench::Args),
@@ -78,6 +83,8 @@ impl Command {
             Command::Pagerank(args) => graph::pagerank(&args),
             Command::Triangles(args) => graph::triangles(&args),
             Command::Bc(args) => graph::bc(&args),
+            Command::Convert(args) => graph::convert(&args),
+            Command::Graph(args) => graph::run(&args),
             Command::Bench(args) => bench::run(&args),
             Command::Compare(args) => compare::run(&args),
             Command::Proto(args) => proto::run(&args),

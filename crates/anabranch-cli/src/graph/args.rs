@@ -2,24 +2,16 @@
 
 use std::path::PathBuf;
 
-use crate::exit::Failure;
-use crate::values::{self, number, threads};
+use super::source::{Source, Weights};
+use crate::values::number;
 
 const MOST_TRIALS: u64 = 1_000_000;
 
 /// The options of all kernels.
 #[derive(clap::Args)]
 pub struct Common {
-    /// The graph: .el, .wel, .txt (SNAP), .mtx, .gr, .sg or .wsg, plain or compressed
-    pub file: PathBuf,
-
-    /// Make a directed graph undirected
-    #[arg(long)]
-    pub symmetrize: bool,
-
-    /// Leave out the vertices that no edge has
-    #[arg(long)]
-    pub compact: bool,
+    #[command(flatten)]
+    pub source: Source,
 
     /// Times that the kernel runs
     #[arg(long, value_name = "N", default_value = "1", value_parser = trials, allow_negative_numbers = true)]
@@ -29,20 +21,9 @@ pub struct Common {
     #[arg(long)]
     pub verify: bool,
 
-    /// Threads of the pool [default: $ANABRANCH_NUM_THREADS, or one per processor]
-    #[arg(long, value_name = "T", value_parser = threads, allow_negative_numbers = true)]
-    threads: Option<usize>,
-
     /// Also write the times and the summary to FILE; '-' is standard output, and the table goes to standard error
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
-}
-
-impl Common {
-    /// Returns the number of threads.
-    pub fn threads(&self) -> Result<usize, Failure> {
-        self.threads.map_or_else(values::default_threads, Ok)
-    }
 }
 
 /// The file for the values of all vertices.
@@ -78,9 +59,8 @@ pub struct SsspArgs {
     /// Width of a bucket; changes only the time [default: by the mean weight and degree]
     #[arg(long, value_name = "D", allow_negative_numbers = true)]
     pub delta: Option<f64>,
-    /// Read the weights as numbers with a fraction, of 32 bits
-    #[arg(long)]
-    pub float: bool,
+    #[command(flatten)]
+    pub weights: Weights,
 }
 
 /// The options of `anabranch cc`.

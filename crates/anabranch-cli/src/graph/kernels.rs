@@ -6,7 +6,7 @@ use anabranch_graph::kernels::bfs::Bfs;
 use anabranch_graph::kernels::pagerank::{PageRank, Parameters};
 use anabranch_graph::kernels::sssp::Length;
 use anabranch_graph::kernels::{self, KernelError, UNREACHED, VerifyError};
-use anabranch_graph::{Graph, Labels, Weight};
+use anabranch_graph::{Graph, Labels, Weight, WeightType};
 use serde_json::{Value, json};
 
 use super::args::{BcArgs, BfsArgs, CcArgs, PagerankArgs, SsspArgs, TrianglesArgs};
@@ -26,10 +26,10 @@ pub fn bfs(args: &BfsArgs) -> Result<(), Failure> {
 /// Runs `anabranch sssp`.
 pub fn sssp(args: &SsspArgs) -> Result<(), Failure> {
     let kernel = Paths { label: args.source, root: 0, delta: args.delta };
-    if args.float {
-        run::<f32, _>(kernel, &args.common, Some(&args.output))
-    } else {
-        run::<u32, _>(kernel, &args.common, Some(&args.output))
+    match args.common.source.weight_type(&args.weights)? {
+        WeightType::Real => run::<f32, _>(kernel, &args.common, Some(&args.output)),
+        // Without weights, each edge has the length 1.
+        _ => run::<u32, _>(kernel, &args.common, Some(&args.output)),
     }
 }
 

@@ -3,11 +3,12 @@
 use std::time::Instant;
 
 use anabranch_graph::kernels::{Cancel, KernelError, VerifyError};
-use anabranch_graph::{Graph, Input, Labels, ReadOptions, Weight};
+use anabranch_graph::{Graph, Input, Labels, Weight};
 use serde_json::Value;
 
 use super::args::{Common, Output};
 use super::columns::{self, Columns};
+use super::observer::Watcher;
 use super::report::Report;
 use crate::exit::Failure;
 use crate::output::Target;
@@ -57,7 +58,6 @@ pub fn run<W: Weight, K: Kernel<W> + Send>(
     common: &Common,
     output: Option<&Output>,
 ) -> Result<(), Failure> {
-    let threads = common.threads()?;
     let signals = Signals::install()?;
     let path = output.and_then(|output| output.output.as_deref());
     let values = path.map(|path| Target::open(path, &signals)).transpose()?;
@@ -65,17 +65,12 @@ pub fn run<W: Weight, K: Kernel<W> + Send>(
     if values.as_ref().is_some_and(Target::is_stdout) && json.as_ref().is_some_and(Target::is_stdout) {
         return Err(Failure::Usage("--output and --json cannot both be '-'".to_owned()));
     }
-    let pool = anabranch::Pool::builder()
-        .threads(threads)
-        .build()
-        .map_err(|error| Failure::Run(format!("cannot start {threads} threads: {error}")))?;
-
-    let mut options = ReadOptions::default();
-    (options.symmetrize, options.compact) = (common.symmetrize, common.compact);
+    let pool = common.source.pool()?;
     let (report, found, labels) = pool.install(|| {
         let start = Instant::now();
-        let Input { graph, labels, .. } =
-            anabranch_graph::read::<W>(&common.file, &options).map_err(|error| Failure::Run(error.to_string()))?;
+        let watcher = Watcher::new(&signals);
+        let Input { graph, labels, .. } = common.source.read::<W>(&watcher)?;
+        drop(watcher);
         let read_seconds = start.elapsed().as_secs_f64();
         kernel.prepare(&graph, &labels)?;
         let (seconds, result) = signals.watch(|| trials(&kernel, &graph, common.trials, &signals))?;
@@ -86,7 +81,7 @@ pub fn run<W: Weight, K: Kernel<W> + Send>(
         }
         let report = Report {
             command: K::NAME,
-            file: common.file.display().to_string(),
+            file: common.source.file.display().to_string(),
             vertices: graph.num_vertices() as u64,
             edges: graph.num_edges(),
             directed: graph.is_directed(),

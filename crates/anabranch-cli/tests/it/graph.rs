@@ -55,7 +55,7 @@ fn values_have_labels_of_file() {
     assert_eq!(values(&["bfs", "--source", "1000"]), "70 -1 -1\n80 -1 -1\n90 -1 -1\n1000 1000 0\n");
     assert_eq!(values(&["sssp", "--source", "1000"]), "70 inf\n80 inf\n90 inf\n1000 0\n");
     assert_eq!(values(&["cc"]), "70 70\n80 70\n90 70\n1000 70\n");
-    assert_eq!(values(&["cc", "--symmetrize"]), "70 70\n80 70\n90 70\n1000 70\n");
+    assert_eq!(values(&["cc", "--undirected"]), "70 70\n80 70\n90 70\n1000 70\n");
     assert_eq!(values(&["pagerank"]).lines().count(), 4);
     assert!(values(&["bc", "--sources", "70"]).ends_with("\n1000 0\n"));
 }
@@ -83,15 +83,15 @@ fn weights_of_file_are_lengths() {
     let path = file(directory.path(), "weights.wel", "0 1 5\n0 2 1\n2 1 3\n");
     let values = |args: &[&str]| succeed(&[args, &[&path, "--verify", "--output", "-"]].concat()).stdout;
     assert_eq!(values(&["sssp", "--source", "0"]), "0 0\n1 4\n2 1\n");
-    assert_eq!(values(&["sssp", "--source", "0", "--delta", "2", "--float"]), "0 0\n1 4\n2 1\n");
+    assert_eq!(values(&["sssp", "--source", "0", "--delta", "2", "--weights", "real"]), "0 0\n1 4\n2 1\n");
     let fractions = file(directory.path(), "fractions.wel", "0 1 0.5\n1 2 0.25\n");
     refused(&run(&["sssp", &fractions, "--source", "0"]), 1, &["fractions.wel:1:", "whole number"]);
     assert_eq!(
-        succeed(&["sssp", &fractions, "--source", "0", "--float", "--output", "-"]).stdout,
+        succeed(&["sssp", &fractions, "--source", "0", "--weights", "real", "--output", "-"]).stdout,
         "0 0\n1 0.5\n2 0.75\n"
     );
     let negative = file(directory.path(), "negative.wel", "0 1 -0.5\n");
-    refused(&run(&["sssp", &negative, "--source", "0", "--float"]), 1, &["from 0 to 1 has the weight -0.5"]);
+    refused(&run(&["sssp", &negative, "--source", "0", "--weights", "real"]), 1, &["from 0 to 1 has the weight -0.5"]);
 }
 
 #[test]

@@ -6,6 +6,7 @@ mod bench;
 mod common;
 mod compare;
 mod graph;
+mod graph_files;
 #[cfg(unix)]
 mod interruption;
 mod progress;
