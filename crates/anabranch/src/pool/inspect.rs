@@ -50,7 +50,7 @@ fn collect(registries: &[&Registry]) -> Collected {
     for registry in registries {
         all.add(registry);
     }
-    let indices = all.indices();
+    let indices = indices(&all.addresses);
     for index in 0..all.fibers.len() {
         let holder = indices.get(&all.addresses[index].holder).map(|&holder| &all.fibers[holder]);
         let holder = holder.map(|holder| LockHolder {
@@ -64,11 +64,6 @@ fn collect(registries: &[&Registry]) -> Collected {
 }
 
 impl Collected {
-    fn indices(&self) -> HashMap<*const (), usize> {
-        let own = self.addresses.iter().enumerate().map(|(index, addresses)| (addresses.own, index));
-        own.filter(|(own, _)| !own.is_null()).collect()
-    }
-
     fn add(&mut self, registry: &Registry) {
         let now = registry.tick_at(Instant::now());
         for worker in registry.workers() {
@@ -159,12 +154,16 @@ fn threads(registry: &Registry) -> Vec<ThreadInfo> {
     registry.workers().filter_map(info).collect()
 }
 
+/// Returns which of `all` has an address of its own.
+fn indices(all: &[Addresses]) -> HashMap<*const (), usize> {
+    all.iter().enumerate().filter(|(_, one)| !one.own.is_null()).map(|(index, one)| (one.own, index)).collect()
+}
+
 /// Returns the cycles in which each waits for a lock that the next one holds.
 ///
 /// Each waits for one lock at most, so each has one successor at most, and is in one cycle at most.
 fn cycles(all: &[Addresses]) -> Vec<Vec<usize>> {
-    let indices: HashMap<*const (), usize> =
-        all.iter().enumerate().filter(|(_, one)| !one.own.is_null()).map(|(index, one)| (one.own, index)).collect();
+    let indices = indices(all);
     let next = |index: usize| indices.get(&all[index].holder).copied();
     // The walk that has reached it first; 0 if none has.
     let mut walks = vec![0; all.len()];
