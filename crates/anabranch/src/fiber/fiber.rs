@@ -67,7 +67,7 @@ pub(crate) struct Fiber {
     pub(crate) home: *const Worker,
     /// The way out of the context, while it runs.
     pub(crate) exit: Cell<*const Exit>,
-    /// An address near the place on its stack where it waited last. A hint.
+    /// An address near the place on its stack where it left that last, or null while it waits without leaving it.
     pub(crate) depth: Cell<*const u8>,
     /// The list of its open forks, while no thread runs it.
     pub(crate) forks: Cell<*const Frame>,

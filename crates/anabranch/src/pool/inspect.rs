@@ -11,7 +11,7 @@ use crate::{
     },
     pool::{
         registry::Registry,
-        report::{FiberInfo, FiberState, LockHolder, Report, ThreadInfo, ThreadState},
+        report::{FiberInfo, FiberKey, FiberState, LockHolder, Report, ThreadInfo, ThreadState},
         worker::Worker,
     },
     sys::{clock::Instant, sync::Ordering},
@@ -36,7 +36,7 @@ pub(crate) fn report(registries: &[&Registry]) -> Report {
     let threads = registries.iter().flat_map(|registry| threads(registry)).collect();
     let pools = registries.iter().map(|registry| registry.id).collect();
     let cycles = cycles(&addresses).into_iter().filter(|cycle| cycle.iter().all(|&index| !fibers[index].has_deadline));
-    Report { pools, cycles: cycles.collect(), threads, is_deadlock: false, fibers }
+    Report { pools, cycles: cycles.collect(), threads, is_deadlock: false, fibers, missing_stacks: None }
 }
 
 struct Collected {
@@ -72,6 +72,7 @@ impl Collected {
                     self.push(registry, fiber.card(), state, ptr::from_ref(fiber).cast(), now);
                     let last = self.fibers.last_mut().expect("just pushed");
                     last.worker = Some(worker.index);
+                    last.key.worker = worker.index;
                 }
             });
             if let Some(state @ FiberState::Waiting) = state_of(worker.card.state()) {
@@ -79,6 +80,7 @@ impl Collected {
                 self.push(registry, &worker.card, state, waiter, now);
                 let last = self.fibers.last_mut().expect("just pushed");
                 last.worker = worker.is_own.then_some(worker.index);
+                last.key.worker = worker.index;
                 last.is_thread = true;
             }
         }
@@ -99,6 +101,8 @@ impl Collected {
                     holder: None,
                     worker: None,
                     is_thread: false,
+                    key: FiberKey::default(),
+                    stack: None,
                 });
             };
             worker.fibers.jobs.for_each(&mut push);
@@ -110,7 +114,8 @@ impl Collected {
     fn push(&mut self, registry: &Registry, card: &FiberStatus, state: FiberState, own: *const (), now: u32) {
         let waits = state == FiberState::Waiting;
         let reason = card.reason().filter(|_| waits);
-        let elapsed = Duration::from_millis(u64::from(now.wrapping_sub(card.since())));
+        let since = card.since();
+        let elapsed = Duration::from_millis(u64::from(now.wrapping_sub(since)));
         self.addresses.push(Addresses { own, holder: if waits { card.lock.holder() } else { ptr::null() } });
         self.fibers.push(FiberInfo {
             pool: registry.id,
@@ -126,6 +131,8 @@ impl Collected {
             holder: None,
             worker: None,
             is_thread: false,
+            key: FiberKey { worker: 0, block: own.addr(), since },
+            stack: None,
         });
     }
 }
