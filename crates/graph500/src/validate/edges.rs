@@ -6,7 +6,8 @@
 //!
 //! A tuple can be a tree edge only if the levels differ by one. Then the pass compares the parent of the lower end. If
 //! it matches, the vertex itself replaces the parent in its word, which means "seen". At the end, a vertex that is not
-//! its own parent has a tree edge that is not in the input. Two threads that see the same tree edge store the same word.
+//! its own parent has a tree edge that is not in the input. Two threads that see the same tree edge store the same
+//! word.
 //!
 //! A tree with more than [`MOST_LEVELS`] levels does not fit into tags. Its tuples read the words.
 
@@ -19,7 +20,8 @@ use super::{OUTSIDE, ValidationError, Verdict, blocks, each_vertex, level, paren
 use crate::Edge;
 use crate::watch::Halt;
 
-/// The vertices of a block in the order of tuples. The tags of two blocks take 256 KB, and fit into a second-level cache.
+/// The vertices of a block in the order of tuples. The tags of two blocks take 256 KB, and fit into a second-level
+/// cache.
 const VERTICES: u32 = 1 << 16;
 /// The level in the tag of a vertex that is not in the tree. It is not next to a level in the tree.
 const TAG_OUTSIDE: u16 = 0xff;

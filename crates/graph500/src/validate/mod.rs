@@ -7,8 +7,8 @@
 //!
 //! The checks do not use the constructed graph: a mistake in kernel 1 must not hide one in kernel 2.
 //!
-//! **Levels.** A walk goes up from each vertex to a vertex of known level, and then writes the levels down that path. So
-//! no step of a path is walked again for another vertex. Threads that meet on a path write the same numbers. A walk
+//! **Levels.** A walk goes up from each vertex to a vertex of known level, and then writes the levels down that path.
+//! So no step of a path is walked again for another vertex. Threads that meet on a path write the same numbers. A walk
 //! longer than the number of vertices is in a cycle.
 //!
 //! **Edges.** One pass over the tuples does (3), (4), (5) and counts the edges of the component: see [`edges`].
