@@ -182,8 +182,8 @@ pub use crate::{
     channel::service::{Service, spawn_service},
     cx::{
         Arrivals, FallibleRacers, FiberScope, JoinError, JoinHandle, JoinSet, Joining, Racers, Restart, ScopedHandle,
-        SleepAsync, Spawner, Supervision, Supervisor, TryScope, TrySpawner, fibers, report_all, sleep_async, spawn,
-        spawn_async, spawn_named,
+        SleepAsync, Spawner, Supervision, Supervisor, TryScope, TrySpawner, fibers, report_all, report_all_with_stacks,
+        sleep_async, spawn, spawn_async, spawn_named,
     },
 };
 #[cfg(not(loom))]

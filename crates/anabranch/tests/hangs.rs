@@ -49,6 +49,16 @@ mod linux {
             assert!(text.contains("deadlock: nothing in the process can proceed."), "{text}");
             assert!(text.contains("waits for Mutex::lock at ") && text.contains(", locked by fiber `"), "{text}");
         }),
+        ("report_of_deadlock_has_stacks_if_backtraces_are_wanted", deadlock_with_backtraces, |process| {
+            let text = process.until("thread `main`").text_until("hangs::main");
+            assert!(text.contains("deadlock: nothing in the process can proceed."), "{text}");
+            // The thread's own, and that of the fiber.
+            assert!(text.contains("deadlock_with_backtraces"), "{text}");
+            if cfg!(all(target_arch = "x86_64", not(anabranch_portable_switch))) {
+                assert!(text.contains("wait_for_what_never_comes"), "{text}");
+                assert!(!text.contains("missing"), "{text}");
+            }
+        }),
         ("deadlock_of_two_pools_is_reported", deadlock_of_two_pools, |process| {
             let text = process.until("thread `main`").text_until("main");
             assert!(
@@ -156,6 +166,20 @@ mod linux {
             drop(numbers);
         });
         pools[0].run(|cx| consumer.join(cx)).unwrap();
+    }
+
+    #[inline(never)]
+    fn wait_for_what_never_comes(cx: &anabranch::Cx<'_>, number: &channel::Receiver<u8>) -> bool {
+        std::hint::black_box(number.recv(cx).is_ok())
+    }
+
+    fn deadlock_with_backtraces() {
+        // SAFETY: the process has one thread.
+        unsafe { env::set_var("RUST_BACKTRACE", "1") };
+        let pool = Pool::builder().threads(2).build().unwrap();
+        let (_numbers, number) = channel::unbounded::<u8>();
+        let fiber = pool.spawn(move |cx| wait_for_what_never_comes(cx, &number));
+        pool.run(|cx| fiber.join(cx)).unwrap();
     }
 
     fn handler_receives_deadlock() {
@@ -312,7 +336,9 @@ mod linux {
     impl Running {
         fn start(scenario: &str) -> Self {
             let mut command = Command::new(env::current_exe().unwrap());
-            command.env(SCENARIO, scenario).env_remove("ANABRANCH_DEADLOCKS").env_remove("ANABRANCH_REPORT_SIGNAL");
+            command.env(SCENARIO, scenario);
+            let others = ["ANABRANCH_DEADLOCKS", "ANABRANCH_REPORT_SIGNAL", "RUST_BACKTRACE", "RUST_LIB_BACKTRACE"];
+            others.iter().for_each(|variable| _ = command.env_remove(variable));
             let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
             let lines = BufReader::new(child.stderr.take().unwrap());
             let (watchdog, end) = mpsc::channel::<()>();

@@ -124,6 +124,7 @@ fn fiber_shows_its_name_its_waits_and_who_woke_it() {
         let pool = traced("fibers", 1);
         let flag = std::sync::Arc::new(Flag::new());
         let (sender, receiver) = mpsc::channel();
+        let spawned = line!() + 1;
         let waiting = pool.spawn_named("the waiting one", {
             let flag = flag.clone();
             move |cx| {
@@ -154,7 +155,7 @@ fn fiber_shows_its_name_its_waits_and_who_woke_it() {
             })
             .collect();
         let [
-            Event::FiberStart { .. },
+            started @ Event::FiberStart { .. },
             suspended @ Event::FiberSuspend { .. },
             Event::Wake { .. },
             Event::FiberResume { .. },
@@ -163,7 +164,25 @@ fn fiber_shows_its_name_its_waits_and_who_woke_it() {
         else {
             panic!("{of_fiber:?}")
         };
+        assert_eq!(site(&trace, started), ("", spawned));
         assert_eq!(site(&trace, suspended).1, line);
+    });
+}
+
+#[test]
+fn wait_with_a_deadline_shows_its_place() {
+    common::watchdog(common::LONG, || {
+        let pool = traced("sleepers", 1);
+        let line = pool.spawn(|cx| {
+            cx.sleep(Duration::from_millis(1)).unwrap();
+            line!() - 1
+        });
+        let line = pool.run(|cx| line.join(cx).unwrap());
+        drop(pool);
+        let trace = read();
+        let mut suspensions =
+            events(lane(&trace, "sleepers 0")).filter(|event| matches!(event, Event::FiberSuspend { .. }));
+        assert_eq!(site(&trace, suspensions.next().unwrap()).1, line);
     });
 }
 

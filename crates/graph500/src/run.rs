@@ -40,7 +40,7 @@ pub fn run(config: &Config, observer: &dyn Observer) -> Result<Report, RunError>
         return Err(RunError::TooManyVertices { label: config.spec.num_vertices() - 1 });
     }
     let (edges, generation) = timed(|| generate(&config.spec, observer));
-    let edges = edges?;
+    let mut edges = edges?;
     let (graph, construction) = timed(|| Graph::build(&edges, observer));
     let graph = graph?;
     let keys = search_keys(&graph, config.roots, config.spec.seed());
@@ -50,7 +50,11 @@ pub fn run(config: &Config, observer: &dyn Observer) -> Result<Report, RunError>
 
     let halt = Halt::new(observer);
     let mut search = Search::new(&graph, config.bfs)?;
-    let mut validator = if config.validate { Some(Validator::of_graph(&edges, graph.num_vertices())?) } else { None };
+    let mut validator = None;
+    if config.validate {
+        Validator::sort_edges(&mut edges);
+        validator = Some(Validator::of_graph(&edges, graph.num_vertices())?);
+    }
     let mut searches = Vec::with_capacity(keys.len());
     let (mut searching, mut validating) = (Duration::ZERO, Duration::ZERO);
     observer.begin(Phase::Search, keys.len() as u64);

@@ -1,6 +1,10 @@
 //! Running two programs in turn, and the table of their times.
 
-use crate::programs::{ALL, Grain};
+use crate::{
+    positive,
+    programs::{ALL, Grain},
+    refuse,
+};
 use std::process::Command;
 
 /// The wall and CPU seconds of a run of each of the two programs.
@@ -11,11 +15,12 @@ pub fn compare(programs: [&str; 2], arguments: &[&str]) {
     let (mut rounds, mut threads, mut names) = (5, vec![1, 2, 8, 32], Vec::new());
     let mut arguments = arguments.iter();
     while let Some(argument) = arguments.next() {
-        let mut value = || arguments.next().expect("the option has a value");
+        let mut value = || arguments.next().unwrap_or_else(|| refuse(&format!("`{argument}` needs a value")));
         match *argument {
-            "--rounds" => rounds = value().parse().expect("a number of rounds"),
-            "--threads" => threads = value().split(',').map(|n| n.parse().expect("a number of threads")).collect(),
-            name => names.push(name),
+            "--rounds" => rounds = positive(value()),
+            "--threads" => threads = value().split(',').map(positive).collect(),
+            name if ALL.iter().any(|workload| workload.0 == name) => names.push(name),
+            name => refuse(&format!("there is no workload `{name}`")),
         }
     }
     println!("| workload | threads | rayon-core (us) | drop-in (us) | times as fast (p10 to p90) | CPU time |");

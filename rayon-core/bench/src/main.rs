@@ -1,7 +1,7 @@
 //! The workloads of rayon-demo, on unmodified rayon. See `run`.
 //!
-//! `rayon-demo one WORKLOAD` measures a workload in this process. `rayon-demo compare STOCK DROP-IN` lets two programs
-//! do that in turn, and prints a table.
+//! `rayon-demo one WORKLOAD` measures a workload in this process, and a number after it says how many runs. `rayon-demo
+//! compare STOCK DROP-IN` lets two programs do that in turn, and prints a table.
 
 mod compare;
 mod measure;
@@ -38,8 +38,25 @@ mod ported {
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        ["one", name] => measure::one(name),
+        ["one", name] => measure::one(name, None),
+        ["one", name, runs] => measure::one(name, Some(positive(runs))),
         ["compare", stock, drop_in, ref rest @ ..] => compare::compare([stock, drop_in], rest),
-        _ => panic!("usage: rayon-demo one WORKLOAD | rayon-demo compare STOCK DROP-IN [OPTIONS] [WORKLOADS]"),
+        _ => refuse("choose `one` or `compare`"),
     }
+}
+
+/// Parses a number, or ends the program.
+fn positive(text: &str) -> usize {
+    let number = text.parse().ok().filter(|&number| number > 0);
+    number.unwrap_or_else(|| refuse(&format!("`{text}` is not a whole number from 1")))
+}
+
+/// Ends the program because of bad arguments.
+fn refuse(reason: &str) -> ! {
+    eprintln!(
+        "{reason}\nusage: rayon-demo one WORKLOAD [RUNS]\n       rayon-demo compare STOCK DROP-IN [--rounds N] [--threads N,M..] \
+         [WORKLOAD..]\nworkloads: {}",
+        programs::ALL.map(|(name, ..)| name).join(" ")
+    );
+    std::process::exit(2)
 }

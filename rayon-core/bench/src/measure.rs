@@ -1,6 +1,6 @@
 //! Measuring one workload in this process.
 
-use crate::programs::ALL;
+use crate::{programs::ALL, refuse};
 use rustix::time::{ClockId, clock_gettime};
 use std::time::{Duration, Instant};
 
@@ -12,15 +12,18 @@ fn cpu_seconds() -> f64 {
     time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
 }
 
-/// Prints the median wall time of a run, and its mean CPU time, in seconds, and what it computed.
-pub fn one(name: &str) {
-    let (_, _, make) = ALL.iter().find(|(other, _, _)| *other == name).expect("the workload exists");
+/// Runs a workload so many times, or for [`BUDGET`]. Prints the median wall time of a run, and its mean CPU time, in
+/// seconds, and what it computed.
+pub fn one(name: &str, runs: Option<usize>) {
+    let found = ALL.iter().find(|(other, ..)| *other == name);
+    let (_, _, make) = found.unwrap_or_else(|| refuse(&format!("there is no workload `{name}`")));
     let mut program = make();
     program.reset();
     let result = program.run();
     let (mut walls, mut cpu) = (Vec::new(), 0.0);
     let start = Instant::now();
-    while walls.len() < 3 || start.elapsed() < BUDGET {
+    let is_enough = |done| runs.map_or_else(|| done >= 3 && start.elapsed() >= BUDGET, |runs| done >= runs);
+    while !is_enough(walls.len()) {
         program.reset();
         let (cpu_before, before) = (cpu_seconds(), Instant::now());
         program.run();

@@ -49,7 +49,7 @@ impl Translations {
             #[cfg(feature = "peers")]
             Kind::Rayon => (self.rayon)(),
             #[cfg(not(feature = "peers"))]
-            Kind::Rayon => panic!("{kind} was not compiled in"),
+            Kind::Rayon => panic!("rayon was not compiled in"),
         }
     }
 }

@@ -13,8 +13,8 @@ use super::model::{MOMENTS, Model, Moment, MomentKind, Piece, STATES};
 #[derive(Serialize)]
 struct Description<'a> {
     wall: u64,
-    states: [&'a str; 7],
-    moments: [&'a str; 9],
+    states: &'a [&'a str],
+    moments: &'a [&'a str],
     lanes: Vec<LaneDescription<'a>>,
     /// The text of each site and its place: the first site has number 1.
     sites: Vec<(String, String)>,

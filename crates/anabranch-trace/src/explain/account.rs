@@ -10,58 +10,52 @@ use crate::{
 };
 use std::ops::Sub;
 
-/// Times in nanoseconds since the pool began. Each is what one thread or fiber would have got, had it been there from
-/// the beginning.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Sums {
-    /// A slot, for a thread that works.
-    pub(super) work: f64,
-    /// A slot, for a thread that publishes.
-    pub(super) publishing: f64,
-    /// A slot, for a blocked thread.
-    pub(super) blocked: f64,
-    /// A slot, for a thread that searches and will find.
-    pub(super) finding: f64,
-    /// The slots that were lost while one thread was busy, for that thread.
-    pub(super) sequential: f64,
-    /// For how long there were such slots.
-    pub(super) sequential_wall: f64,
-    /// The slots that were lost in joins, divided among the busy threads.
-    pub(super) long: f64,
-    /// For how long there were such slots.
-    pub(super) long_wall: f64,
-    /// The slots that were lost without a wait, divided among the busy threads.
-    pub(super) idle: f64,
-    /// For how long there were such slots.
-    pub(super) idle_wall: f64,
-    /// A slot, for a fiber that waits for a lock or a message.
-    pub(super) inner_wait: f64,
-    /// A slot, for a fiber that waits for the end of others while no thread is busy.
-    pub(super) end_wait: f64,
-    /// A slot, for a fiber that waits for the world while no thread is busy.
-    pub(super) world_wait: f64,
+macro_rules! sums {
+    ($($(#[$doc:meta])* $sum:ident,)*) => {
+        /// Times in nanoseconds since the pool began. Each is what one thread or fiber would have got, had it been
+        /// there from the beginning.
+        #[derive(Debug, Clone, Copy, Default)]
+        pub(super) struct Sums {
+            $($(#[$doc])* pub(super) $sum: f64,)*
+        }
+
+        impl Sub for Sums {
+            type Output = Self;
+
+            fn sub(self, before: Self) -> Self {
+                Self { $($sum: self.$sum - before.$sum,)* }
+            }
+        }
+    };
 }
 
-impl Sub for Sums {
-    type Output = Self;
-
-    fn sub(self, before: Self) -> Self {
-        Self {
-            work: self.work - before.work,
-            publishing: self.publishing - before.publishing,
-            blocked: self.blocked - before.blocked,
-            finding: self.finding - before.finding,
-            sequential: self.sequential - before.sequential,
-            sequential_wall: self.sequential_wall - before.sequential_wall,
-            long: self.long - before.long,
-            long_wall: self.long_wall - before.long_wall,
-            idle: self.idle - before.idle,
-            idle_wall: self.idle_wall - before.idle_wall,
-            inner_wait: self.inner_wait - before.inner_wait,
-            end_wait: self.end_wait - before.end_wait,
-            world_wait: self.world_wait - before.world_wait,
-        }
-    }
+sums! {
+    /// A slot, for a thread that works.
+    work,
+    /// A slot, for a thread that publishes.
+    publishing,
+    /// A slot, for a blocked thread.
+    blocked,
+    /// A slot, for a thread that searches and will find.
+    finding,
+    /// The slots that were lost while one thread was busy, for that thread.
+    sequential,
+    /// For how long there were such slots.
+    sequential_wall,
+    /// The slots that were lost in joins, divided among the busy threads.
+    long,
+    /// For how long there were such slots.
+    long_wall,
+    /// The slots that were lost without a wait, divided among the busy threads.
+    idle,
+    /// For how long there were such slots.
+    idle_wall,
+    /// A slot, for a fiber that waits for a lock or a message.
+    inner_wait,
+    /// A slot, for a fiber that waits for the end of others while no thread is busy.
+    end_wait,
+    /// A slot, for a fiber that waits for the world while no thread is busy.
+    world_wait,
 }
 
 impl Sums {

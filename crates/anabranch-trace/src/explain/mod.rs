@@ -10,7 +10,7 @@
 //! 1. In a pool in which nothing is open, all are lost to a sequential phase outside, or to another pool.
 //! 2. A thread that searches and finds work within 50 us competes for it.
 //! 3. If few threads work (one, or a quarter of the pool) and others wait in a join for them, a long piece is the
-//!    cause. Otherwise as many slots as there are threads in joins.
+//!    cause. Otherwise it is the cause of as many lost slots as there are threads in joins.
 //! 4. Then the fibers and threads that wait for something: for a lock (competing), for the end of others (a long
 //!    piece), or for anything else (idle). Waits for the outside world count only if nothing works.
 //! 5. If exactly one thread works, this is a sequential phase. Otherwise there was no work to find.

@@ -4,7 +4,7 @@ use crate::{
     event::{Event, Role, Site},
     explain::{
         Cause, Subject,
-        account::Sums,
+        account::{Account, Sums},
         lanes::{Doing, Entry, Lane},
         ledger::{Amount, Key, Ledger},
         pools::Pools,
@@ -294,7 +294,7 @@ impl Sweep<'_> {
             is_wait.then(|| waits::kind(self.trace, doing.interval.site))
         };
         let (ends, begins) = (before.and_then(kind), next.and_then(kind));
-        let count = |account: &mut crate::explain::account::Account, doing: Doing, wait: Option<Wait>, more: bool| {
+        let count = |account: &mut Account, doing: Doing, wait: Option<Wait>, more: bool| {
             let change = |count: &mut u32| *count = if more { *count + 1 } else { *count - 1 };
             change(account.lanes_mut(doing.interval.activity));
             if let Some(wait) = wait {

@@ -3,6 +3,7 @@
 use crate::pool::{
     Pool, inspect, live,
     report::{FiberInfo, Report},
+    stacks,
 };
 
 impl Pool {
@@ -67,6 +68,40 @@ impl Pool {
     pub fn report(&self) -> Report {
         inspect::report(&[self.registry()])
     }
+
+    /// Returns a [report](Self::report) with the stacks of the fibers and threads that wait, up to 256 of them. If
+    /// there are more, at least one of each group that waits at one place for one thing has its stack, if possible.
+    ///
+    /// Blocks the thread for up to a second. The worker of a fiber captures the fiber's stack, from outside: no fiber
+    /// is woken, and a small stack is no danger. A worker that computes, or is blocked in a foreign call, does not
+    /// answer: see [`Report::missing_stacks`]. The stacks of suspended fibers are found on Linux on x86-64 only.
+    ///
+    /// ```
+    /// use anabranch::channel;
+    ///
+    /// fn wait_for_orders(cx: &anabranch::Cx<'_>, orders: channel::Receiver<u32>) {
+    ///     while let Ok(order) = orders.recv(cx) {
+    ///         println!("{order}");
+    ///     }
+    /// }
+    ///
+    /// let pool = anabranch::Pool::builder().threads(1).build()?;
+    /// let (sender, orders) = channel::unbounded();
+    /// let fiber = pool.spawn_named("orders", |cx| wait_for_orders(cx, orders));
+    /// while pool.report().waiting() == 0 {}
+    /// let report = pool.report_with_stacks();
+    /// println!("{report}");
+    /// # #[cfg(all(target_arch = "x86_64", target_os = "linux", not(anabranch_portable_switch)))]
+    /// assert!(report.to_string().contains("wait_for_orders"));
+    /// # fiber.cancel();
+    /// # Ok::<(), anabranch::BuildError>(())
+    /// ```
+    pub fn report_with_stacks(&self) -> Report {
+        let pools = [self.registry()];
+        let mut report = inspect::report(&pools);
+        stacks::add(&mut report, &pools);
+        report
+    }
 }
 
 /// Returns the fibers of the pool that the caller is in, or else of the default one, as [`Pool::fibers`] does.
@@ -91,4 +126,16 @@ pub fn fibers() -> Vec<FiberInfo> {
 /// ```
 pub fn report_all() -> Report {
     live::report()
+}
+
+/// Returns what the fibers and threads of all pools of the process do, with stacks, as [`Pool::report_with_stacks`]
+/// does.
+///
+/// ```
+/// let pool = anabranch::Pool::builder().threads(1).build()?;
+/// assert_eq!(anabranch::report_all_with_stacks().missing_stacks(), 0);
+/// # Ok::<(), anabranch::BuildError>(())
+/// ```
+pub fn report_all_with_stacks() -> Report {
+    live::report_with_stacks()
 }

@@ -68,7 +68,7 @@ pub use self::{
     handle::JoinHandle,
     join_error::JoinError,
     join_set::{JoinSet, Joining},
-    list::{fibers, report_all},
+    list::{fibers, report_all, report_all_with_stacks},
     map_unordered::Arrivals,
     race::{FallibleRacers, Racers},
     scope::{FiberScope, Spawner},

@@ -173,6 +173,7 @@ unsafe impl Suspend for BlockingThread {
         let _shown = Shown::new(me, reason, self.waiter(), deadline != NEVER);
         let mut is_long = false;
         while waiter.selected().is_none() {
+            me.answer_stack_requests_while_waiting();
             if deadline != NEVER && self.clock().tick() >= deadline && waiter.select_itself(Selected::TimedOut) {
                 return None;
             }

@@ -57,9 +57,9 @@ fn report(worker: &Worker) -> bool {
     let mut running = None;
     worker.fibers.blocks.for_each(|fiber| match fiber.state() {
         State::Ready => (others, is_needed) = (others + 1, true),
-        State::Suspended | State::SuspendedUntil => others += 1,
+        state if state.is_suspended() => others += 1,
         State::Running => running = Some(fiber.card().name()),
-        State::Idle => {}
+        _ => {}
     });
     let Some(fiber) = running.filter(|_| others > 0) else { return false };
     let kind = match sysmon::is_asleep(worker.thread()) {

@@ -67,7 +67,7 @@ pub(crate) struct Fiber {
     pub(crate) home: *const Worker,
     /// The way out of the context, while it runs.
     pub(crate) exit: Cell<*const Exit>,
-    /// An address near the place on its stack where it waited last. A hint.
+    /// An address near the place on its stack where it left that last, or null while it waits without leaving it.
     pub(crate) depth: Cell<*const u8>,
     /// The list of its open forks, while no thread runs it.
     pub(crate) forks: Cell<*const Frame>,
@@ -219,7 +219,7 @@ impl Fiber {
     /// the fetch of a cache line.
     pub(crate) fn state(&self) -> State {
         match self.card.state() {
-            State::Suspended | State::SuspendedUntil if !self.waiter.is_waiting() => State::Ready,
+            state if state.is_suspended() && !self.waiter.is_waiting() => State::Ready,
             state => state,
         }
     }
@@ -325,7 +325,8 @@ impl Fiber {
         let trace = self.home().trace;
         if trace.is_on() {
             self.number.store(NEXT.fetch_add(1, Ordering::Relaxed), Ordering::Relaxed);
-            trace.record(|| Event::FiberStart { fiber: self.number(), site: Site::UNKNOWN });
+            let site = self.card.origin().map_or(Site::UNKNOWN, |origin| trace.site("", origin));
+            trace.record(|| Event::FiberStart { fiber: self.number(), site });
             if let Some(name) = self.card.name() {
                 trace.record(|| Event::FiberName { fiber: self.number(), site: trace.name(&name) });
             }
@@ -345,7 +346,7 @@ impl Fiber {
     pub(crate) fn note_suspend(&self) {
         let trace = self.home().trace;
         trace.record(|| {
-            let reason = if self.card.state() == State::Suspended { self.card.reason() } else { None };
+            let reason = self.card.reason().filter(|_| self.card.state().is_suspended());
             let site = reason.map_or(Site::UNKNOWN, |reason| trace.site(reason.what, reason.at));
             Event::FiberSuspend { fiber: self.number(), site }
         });

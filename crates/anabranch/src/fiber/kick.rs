@@ -6,12 +6,14 @@
 //! wait. The check sees everything that happened before each kick, also of threads that found the mark set. The reason:
 //! only read-modify-writes change the mark, and each acquires and releases.
 //!
+//! Each worker has one more kick, by which it is asked for the stacks of its fibers.
+//!
 //! Since this is an [`Inbox`], a worker that ends waits for threads that are about to wake it. A kick is part of the
 //! block and may outlive its fiber; it has no effect on the next fiber of the block.
 
 use crate::{
     fiber::ready::{Inbox, Linked, List},
-    sys::sync::{AtomicBool, Cell, Ordering},
+    sys::sync::{AtomicBool, Cell, Ordering, const_unless_loom},
 };
 use std::ptr;
 
@@ -28,8 +30,10 @@ impl Linked for Kick {
 }
 
 impl Kick {
-    pub(crate) fn new() -> Self {
-        Self { next: Cell::new(ptr::null()), is_marked: AtomicBool::new(false) }
+    const_unless_loom! {
+        pub(crate) fn new() -> Self {
+            Self { next: Cell::new(ptr::null()), is_marked: AtomicBool::new(false) }
+        }
     }
 
     /// Pushes the kick onto its worker's inbox, unless it is there, and calls `wake` if the worker is away.

@@ -33,6 +33,8 @@ pub(crate) mod shutdown;
 #[cfg(not(loom))]
 pub(crate) mod stack;
 #[cfg(not(loom))]
+mod stack_trace;
+#[cfg(not(loom))]
 pub(crate) mod status;
 #[cfg(not(loom))]
 pub(crate) mod steal_policy;

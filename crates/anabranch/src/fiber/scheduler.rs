@@ -126,10 +126,17 @@ impl Worker {
         }
     }
 
-    fn answer_kicks(&self) {
+    pub(crate) fn answer_kicks(&self) {
         if !self.fibers.kicks.is_empty() {
-            // SAFETY: the kicks in the box are those of this worker's fibers, and this is the worker's thread.
-            Kick::answer_all(&self.fibers.kicks, |kick| unsafe { Fiber::answer(kick) });
+            Kick::answer_all(&self.fibers.kicks, |kick| {
+                if ptr::eq(kick, &self.stack_requests.kick) {
+                    self.answer_stack_requests(false);
+                } else {
+                    // SAFETY: the other kicks in the box are those of this worker's fibers, and this is the worker's
+                    // thread.
+                    unsafe { Fiber::answer(kick) };
+                }
+            });
         }
     }
 

@@ -26,6 +26,13 @@ pub(crate) enum State {
     SuspendedUntil,
 }
 
+impl State {
+    /// Returns whether it waits, with a deadline or without.
+    pub(crate) fn is_suspended(self) -> bool {
+        matches!(self, State::Suspended | State::SuspendedUntil)
+    }
+}
+
 /// See the [module](self).
 #[repr(C)]
 pub(crate) struct FiberStatus {

@@ -74,6 +74,7 @@ impl Fiber {
             diagnostics::warn(format_args!("a fiber was about to wait on a stack that is not its own"));
             process::abort();
         }
+        self.depth.set(ptr::null());
         let (home, here) = (self.home(), Worker::current());
         let mut is_long = false;
         loop {
@@ -84,6 +85,8 @@ impl Fiber {
             if deadline != NEVER && self.clock().tick() >= deadline && self.waiter.select_itself(Selected::TimedOut) {
                 return;
             }
+            // Otherwise `park_beside` does not park.
+            here.answer_stack_requests(false);
             home.publish_all();
             here.publish_all();
             home.announce();

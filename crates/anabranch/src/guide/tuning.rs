@@ -76,8 +76,11 @@
 //!   or if a guard was sent to another fiber after its lock was taken.
 //!
 //! A pool that works pays nothing for this. `ANABRANCH_DEADLOCKS=off` turns it off for a process, and
-//! [`Builder::without_deadlock_detection`](crate::Builder::without_deadlock_detection) for a pool. A report has no
-//! stack traces of fibers: a debugger shows those of threads alone.
+//! [`Builder::without_deadlock_detection`](crate::Builder::without_deadlock_detection) for a pool.
+//!
+//! **With stacks.** [`Pool::report_with_stacks`](crate::Pool::report_with_stacks) and
+//! [`report_all_with_stacks`](crate::report_all_with_stacks) add the stacks of those that wait. Reports on a signal and
+//! of a deadlock have them if `RUST_BACKTRACE` is set, as panics do. Suspended fibers have stacks on Linux on x86-64.
 //!
 //! ```
 //! use anabranch::{FiberState, Pool, channel};

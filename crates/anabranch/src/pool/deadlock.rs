@@ -68,7 +68,8 @@ pub(crate) fn look(registry: &Registry, me: &Worker) -> Look {
     }
     let pools = live::all();
     match find_deadlock(&pools, me) {
-        Some(Some(report)) => {
+        Some(Some(mut report)) => {
+            live::add_stacks_if_wanted(&mut report);
             for pool in &pools {
                 pool.reported.store(fingerprint(pool), Ordering::Relaxed);
             }
@@ -77,7 +78,8 @@ pub(crate) fn look(registry: &Registry, me: &Worker) -> Look {
         }
         Some(None) => Look::Unsure,
         None => {
-            if let Some(report) = find_cycle(registry) {
+            if let Some(mut report) = find_cycle(registry) {
+                live::add_stacks_if_wanted(&mut report);
                 registry.reported.store(now, Ordering::Relaxed);
                 registry.pool_threads.report_deadlock(&report);
             }

@@ -11,7 +11,7 @@ use crate::{
     },
     pool::{
         registry::Registry,
-        report::{FiberInfo, FiberState, LockHolder, Report, ThreadInfo, ThreadState},
+        report::{FiberInfo, FiberKey, FiberState, LockHolder, Report, ThreadInfo, ThreadState},
         worker::Worker,
     },
     sys::{clock::Instant, sync::Ordering},
@@ -36,7 +36,7 @@ pub(crate) fn report(registries: &[&Registry]) -> Report {
     let threads = registries.iter().flat_map(|registry| threads(registry)).collect();
     let pools = registries.iter().map(|registry| registry.id).collect();
     let cycles = cycles(&addresses).into_iter().filter(|cycle| cycle.iter().all(|&index| !fibers[index].has_deadline));
-    Report { pools, cycles: cycles.collect(), threads, is_deadlock: false, fibers }
+    Report { pools, cycles: cycles.collect(), threads, is_deadlock: false, fibers, missing_stacks: None }
 }
 
 struct Collected {
@@ -50,7 +50,7 @@ fn collect(registries: &[&Registry]) -> Collected {
     for registry in registries {
         all.add(registry);
     }
-    let indices = all.indices();
+    let indices = indices(&all.addresses);
     for index in 0..all.fibers.len() {
         let holder = indices.get(&all.addresses[index].holder).map(|&holder| &all.fibers[holder]);
         let holder = holder.map(|holder| LockHolder {
@@ -64,11 +64,6 @@ fn collect(registries: &[&Registry]) -> Collected {
 }
 
 impl Collected {
-    fn indices(&self) -> HashMap<*const (), usize> {
-        let own = self.addresses.iter().enumerate().map(|(index, addresses)| (addresses.own, index));
-        own.filter(|(own, _)| !own.is_null()).collect()
-    }
-
     fn add(&mut self, registry: &Registry) {
         let now = registry.tick_at(Instant::now());
         for worker in registry.workers() {
@@ -77,6 +72,7 @@ impl Collected {
                     self.push(registry, fiber.card(), state, ptr::from_ref(fiber).cast(), now);
                     let last = self.fibers.last_mut().expect("just pushed");
                     last.worker = Some(worker.index);
+                    last.key.worker = worker.index;
                 }
             });
             if let Some(state @ FiberState::Waiting) = state_of(worker.card.state()) {
@@ -84,6 +80,7 @@ impl Collected {
                 self.push(registry, &worker.card, state, waiter, now);
                 let last = self.fibers.last_mut().expect("just pushed");
                 last.worker = worker.is_own.then_some(worker.index);
+                last.key.worker = worker.index;
                 last.is_thread = true;
             }
         }
@@ -104,6 +101,8 @@ impl Collected {
                     holder: None,
                     worker: None,
                     is_thread: false,
+                    key: FiberKey::default(),
+                    stack: None,
                 });
             };
             worker.fibers.jobs.for_each(&mut push);
@@ -115,7 +114,8 @@ impl Collected {
     fn push(&mut self, registry: &Registry, card: &FiberStatus, state: FiberState, own: *const (), now: u32) {
         let waits = state == FiberState::Waiting;
         let reason = card.reason().filter(|_| waits);
-        let elapsed = Duration::from_millis(u64::from(now.wrapping_sub(card.since())));
+        let since = card.since();
+        let elapsed = Duration::from_millis(u64::from(now.wrapping_sub(since)));
         self.addresses.push(Addresses { own, holder: if waits { card.lock.holder() } else { ptr::null() } });
         self.fibers.push(FiberInfo {
             pool: registry.id,
@@ -131,6 +131,8 @@ impl Collected {
             holder: None,
             worker: None,
             is_thread: false,
+            key: FiberKey { worker: 0, block: own.addr(), since },
+            stack: None,
         });
     }
 }
@@ -159,12 +161,16 @@ fn threads(registry: &Registry) -> Vec<ThreadInfo> {
     registry.workers().filter_map(info).collect()
 }
 
+/// Returns which of `all` has an address of its own.
+fn indices(all: &[Addresses]) -> HashMap<*const (), usize> {
+    all.iter().enumerate().filter(|(_, one)| !one.own.is_null()).map(|(index, one)| (one.own, index)).collect()
+}
+
 /// Returns the cycles in which each waits for a lock that the next one holds.
 ///
 /// Each waits for one lock at most, so each has one successor at most, and is in one cycle at most.
 fn cycles(all: &[Addresses]) -> Vec<Vec<usize>> {
-    let indices: HashMap<*const (), usize> =
-        all.iter().enumerate().filter(|(_, one)| !one.own.is_null()).map(|(index, one)| (one.own, index)).collect();
+    let indices = indices(all);
     let next = |index: usize| indices.get(&all[index].holder).copied();
     // The walk that has reached it first; 0 if none has.
     let mut walks = vec![0; all.len()];

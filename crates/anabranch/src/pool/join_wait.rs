@@ -198,7 +198,9 @@ impl Worker {
         let bound = if *is_long { most } else { Some(most.map_or(LONG_WAIT, |most| most.min(LONG_WAIT))) };
         let index = self.lease.get();
         let is_woken = self.while_parked_at(parker, || {
-            current_stack::apart(|| self.answer_broadcast()) || self.lend_slot(|| self.reactor.park(parker, bound))
+            current_stack::apart(|| self.answer_broadcast())
+                || self.stack_requests.is_asked()
+                || self.lend_slot(|| self.reactor.park(parker, bound))
         });
         if !is_woken
             && !*is_long

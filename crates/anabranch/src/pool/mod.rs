@@ -51,6 +51,12 @@ pub(crate) mod registry;
 pub(crate) mod report;
 pub(crate) mod sleep;
 #[cfg(not(loom))]
+pub(crate) mod stack_request;
+#[cfg(not(loom))]
+mod stack_text;
+#[cfg(not(loom))]
+pub(crate) mod stacks;
+#[cfg(not(loom))]
 pub(crate) mod stats;
 #[cfg(all(feature = "metrics", not(loom)))]
 mod stats_metrics;

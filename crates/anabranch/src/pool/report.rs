@@ -1,7 +1,7 @@
 //! What a pool's fibers and threads do and wait for, as plain data: to find out why a program hangs.
 
-use crate::pool::id::PoolId;
-use std::{collections::HashMap, fmt, panic::Location, sync::Arc, time::Duration};
+use crate::pool::{id::PoolId, stack_text};
+use std::{backtrace::Backtrace, collections::HashMap, fmt, panic::Location, sync::Arc, time::Duration};
 
 /// The state of a fiber.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -31,6 +31,19 @@ pub struct FiberInfo {
     pub(crate) holder: Option<LockHolder>,
     pub(crate) worker: Option<usize>,
     pub(crate) is_thread: bool,
+    pub(crate) key: FiberKey,
+    pub(crate) stack: Option<Arc<Backtrace>>,
+}
+
+/// By what a fiber or thread is recognized when its stack is asked for.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct FiberKey {
+    /// The index of its worker entry in the pool.
+    pub(crate) worker: usize,
+    /// The address of its block.
+    pub(crate) block: usize,
+    /// The tick at which its wait began.
+    pub(crate) since: u32,
 }
 
 /// The fiber or thread that holds the lock that another one waits for. See [`FiberInfo::lock_holder`].
@@ -134,6 +147,14 @@ impl FiberInfo {
         self.worker
     }
 
+    /// Returns the stack on which it waits, if this is of a [report with stacks](crate::Pool::report_with_stacks), and
+    /// it did answer. It begins with functions of this crate, which wait and capture.
+    ///
+    /// To show it finds the names of its functions, which takes some milliseconds for the first one in a process.
+    pub fn stack(&self) -> Option<&Backtrace> {
+        self.stack.as_deref()
+    }
+
     fn kind(&self) -> &'static str {
         if self.is_thread { "thread " } else { "" }
     }
@@ -225,6 +246,8 @@ pub struct Report {
     /// Each is a list of indices of `fibers`; each waits for a lock of the next, and the last for one of the first.
     pub(crate) cycles: Vec<Vec<usize>>,
     pub(crate) is_deadlock: bool,
+    /// How many of the stacks that were asked for have not come. `None` if none was asked for.
+    pub(crate) missing_stacks: Option<usize>,
 }
 
 impl Report {
@@ -250,6 +273,15 @@ impl Report {
     /// that a pool makes by itself finds that out, see [`Builder::on_deadlock`](crate::Builder::on_deadlock).
     pub fn is_deadlock(&self) -> bool {
         self.is_deadlock
+    }
+
+    /// Returns how many fibers and threads were asked for their stack and have not answered within a second. Returns 0
+    /// for a report without stacks.
+    ///
+    /// A fiber is asked by its worker, which does not answer while it computes or is blocked in a foreign call.
+    /// Suspended fibers have stacks in reports on Linux on x86-64 only.
+    pub fn missing_stacks(&self) -> usize {
+        self.missing_stacks.unwrap_or(0)
     }
 
     /// Returns how many fibers and threads wait.
@@ -301,7 +333,7 @@ impl fmt::Display for Count {
 }
 
 /// A group of fibers that do the same: what they have in common.
-type Alike<'a> = (
+pub(super) type Alike<'a> = (
     bool,
     Option<&'a str>,
     FiberState,
@@ -311,7 +343,8 @@ type Alike<'a> = (
     Option<(Option<&'a str>, Option<&'a Location<'a>>)>,
 );
 
-fn alike(fiber: &FiberInfo) -> Alike<'_> {
+/// Returns what fibers have in common that are shown on one line.
+pub(super) fn alike(fiber: &FiberInfo) -> Alike<'_> {
     let holder = fiber.holder.as_ref().map(|holder| (holder.name(), holder.spawned_at));
     (fiber.is_thread, fiber.name(), fiber.state, fiber.waits_for, fiber.location, fiber.spawned_at, holder)
 }
@@ -345,9 +378,15 @@ impl fmt::Display for Report {
             }
             for group in groups {
                 write_group(f, &group)?;
+                if let Some(stack) = group.iter().find_map(|fiber| fiber.stack()) {
+                    stack_text::write(f, stack, group.len() > 1)?;
+                }
             }
         }
-        Ok(())
+        match self.missing_stacks() {
+            0 => Ok(()),
+            missing => writeln!(f, "{} missing: no answer within a second", Count(missing, "stack")),
+        }
     }
 }
 

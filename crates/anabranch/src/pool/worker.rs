@@ -14,6 +14,7 @@ use crate::{
     },
     pool::{
         registry::Registry,
+        stack_request::StackRequests,
         stats::{Counter, Counters},
         status::Status,
     },
@@ -96,7 +97,8 @@ pub(crate) struct Worker {
     pub(crate) parker: Parker,
     /// The reactor of the thread, in which it waits for sockets while it parks. Only the pool's own threads have one.
     pub(crate) reactor: Slot,
-    /// The parker at which the thread has parked, if that is another one. A broadcast unparks it there too.
+    /// The parker at which the thread has parked, if that is another one. A broadcast and a request for stacks unpark
+    /// it there too.
     other_parker: Mutex<Option<NonNull<Parker>>>,
     /// Tasks that were spawned here. Any thread may take them.
     pub(crate) tasks: Tasks,
@@ -109,6 +111,8 @@ pub(crate) struct Worker {
     pub(crate) is_own: bool,
     pub(crate) status: Status,
     pub(crate) fibers: Fibers,
+    /// The requests for the stacks of its fibers, and of its thread.
+    pub(crate) stack_requests: StackRequests,
     /// What the thread itself waits for while it waits in `run`.
     pub(crate) card: FiberStatus,
     /// The address of the waiter by which it waits, to recognise the holder of a lock.
@@ -162,6 +166,7 @@ static NOBODY: Worker = Worker {
     is_own: false,
     status: Status::vacant(),
     fibers: Fibers::new(Fence::Symmetric),
+    stack_requests: StackRequests::new(),
     card: FiberStatus::new(),
     waiter: AtomicPtr::new(ptr::null_mut()),
     lock_waits: Counter::new(),
@@ -249,6 +254,7 @@ impl Worker {
             is_own,
             status: Status::vacant(),
             fibers: Fibers::new(fence),
+            stack_requests: StackRequests::new(),
             card: FiberStatus::new(),
             waiter: AtomicPtr::new(ptr::null_mut()),
             lock_waits: Counter::new(),
@@ -329,6 +335,11 @@ impl Worker {
     /// Wakes this worker, wherever it waits, after something was put into its inbox.
     pub(crate) fn call_for_broadcast(&self) {
         self.parker.unpark();
+        self.unpark_beside();
+    }
+
+    /// Wakes the thread if it has parked at another parker than the worker's.
+    pub(crate) fn unpark_beside(&self) {
         if let Some(parker) = *lock(&self.other_parker) {
             // SAFETY: the thread at the parker takes the pointer back under the lock, which this holds, before the
             // parker ends.
@@ -336,12 +347,9 @@ impl Worker {
         }
     }
 
-    /// While `wait` runs, a broadcast unparks the thread at `parker`, too: one that comes after `wait` has looked for
-    /// broadcasts leaves a token there.
+    /// While `wait` runs, broadcasts and requests for stacks unpark the thread at `parker`, too: one that comes after
+    /// `wait` has looked for them leaves a token there.
     pub(crate) fn while_parked_at<R>(&self, parker: &Parker, wait: impl FnOnce() -> R) -> R {
-        if !self.is_own {
-            return wait();
-        }
         // A broadcast that is answered in the middle of a wait may wait in turn, at a parker of its own.
         let outer = lock(&self.other_parker).replace(NonNull::from(parker));
         let result = wait();

@@ -72,7 +72,6 @@ mod span;
 #[cfg(all(any(unix, windows), not(any(loom, shuttle))))]
 mod store;
 mod tracer;
-#[cfg_attr(not(all(any(unix, windows), not(any(loom, shuttle)))), path = "no_work_span.rs")]
 pub(crate) mod work_span;
 
 pub(crate) use self::tracer::{Origin, Tracer};

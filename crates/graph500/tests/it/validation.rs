@@ -178,3 +178,61 @@ fn validation_can_be_cancelled() {
     let edges = sample();
     assert_eq!(Validator::new(&edges, 10).unwrap().check(0, &TREE, &Stop), Err(Verdict::Cancelled));
 }
+
+/// A path whose last vertex is `depth` edges from the first, and a pair of vertices apart.
+fn path(depth: u64) -> (Vec<Edge>, Vec<i64>) {
+    let edges = (0..depth).map(|vertex| Edge::new(vertex, vertex + 1)).chain([Edge::new(depth + 1, depth + 2)]);
+    let parents = (0..=depth as i64).map(|vertex| (vertex - 1).max(0)).chain([-1, -1]);
+    (edges.collect(), parents.collect())
+}
+
+/// The depths around the largest one whose levels fit into a byte, and beyond two bytes.
+const DEPTHS: [u64; 7] = [1, 252, 253, 254, 255, 256, 70_000];
+
+#[test]
+fn trees_of_each_depth_are_validated() {
+    for depth in DEPTHS {
+        let (edges, parents) = path(depth);
+        let component = Validator::new(&edges, depth + 3).unwrap().check(0, &parents, &()).unwrap();
+        assert_eq!((component.edges, component.reached, u64::from(component.depth)), (depth, depth + 1, depth));
+    }
+}
+
+#[test]
+fn broken_trees_of_each_depth_are_refused() {
+    for depth in DEPTHS {
+        let (mut edges, parents) = path(depth);
+        let count = edges.len() as u64;
+        let vertices = depth + 3;
+        let check = |edges: &[Edge]| match Validator::new(edges, vertices).unwrap().check(0, &parents, &()) {
+            Err(Verdict::Invalid(error)) => error,
+            other => panic!("{other:?}"),
+        };
+        edges.push(Edge::new(depth + 1, depth));
+        let outside = ValidationError::Component { edge: count, inside: depth, outside: depth + 1 };
+        assert_eq!(check(&edges), outside);
+        edges[count as usize] = Edge::new(depth, 0);
+        if depth > 1 {
+            let levels = (depth as u32, 0);
+            assert_eq!(check(&edges), ValidationError::EdgeSpansLevels { edge: count, ends: (depth, 0), levels });
+        }
+        edges[depth as usize - 1] = Edge::new(0, 0);
+        edges.pop();
+        assert_eq!(check(&edges), ValidationError::NotAnEdge { vertex: depth, parent: depth - 1 });
+    }
+}
+
+#[test]
+fn order_of_edges_does_not_matter() {
+    let spec = graph500::Spec::new(18, 4, 3).unwrap();
+    let mut edges = generate(&spec, &()).unwrap();
+    let graph = Graph::build(&edges, &()).unwrap();
+    let key = graph500::search_keys(&graph, 1, 1)[0];
+    let parents = search(&graph, BfsKind::Direction, key);
+    let check =
+        |edges: &[Edge]| Validator::new(edges, graph.num_vertices()).unwrap().check(key, &parents, &()).unwrap();
+    let before = check(&edges);
+    in_pool(|| Validator::sort_edges(&mut edges));
+    assert!(edges.is_sorted_by_key(|edge| (edge.ends().0 >> 16, edge.ends().1 >> 16)));
+    assert_eq!(check(&edges), before);
+}

@@ -17,8 +17,8 @@ use link::Seat;
 const MOST_SPAN_ROWS: usize = 12;
 
 /// The states of a thread in the order of their classes: those of the trace, and `blocked`.
-pub const STATES: [&str; 7] =
-    ["working", "searching", "parked", "joining", "join-parked", "waiting", "blocked in a foreign call"];
+pub const STATES: &[&str] =
+    &["working", "searching", "parked", "joining", "join-parked", "waiting", "blocked in a foreign call"];
 
 /// The class of a thread that runs the program's code.
 pub const WORKING: u8 = 0;
@@ -83,7 +83,7 @@ pub enum MomentKind {
 }
 
 /// The kinds of moments in the order of their codes.
-pub const MOMENTS: [&str; 9] = [
+pub const MOMENTS: &[&str] = &[
     "steals",
     "publications",
     "raids",

@@ -20,6 +20,13 @@ mod switch;
 #[path = "unsupported.rs"]
 mod switch;
 
+#[cfg_attr(
+    not(all(target_arch = "x86_64", target_os = "linux", not(any(anabranch_portable_switch, shuttle, miri)))),
+    path = "no_called_from.rs"
+)]
+mod called_from;
+
+pub(crate) use called_from::call_from;
 pub(crate) use switch::{Context, Exit, GOES_ACROSS, prepare_switch, prepare_switch_to};
 
 /// The word that the function receives when it continues.
@@ -127,6 +134,42 @@ mod tests {
         contexts.into_iter().for_each(|mut context| {
             assert_eq!(context.resume(), Left::Idle);
             pool.give_back(context.into_stack());
+        });
+    }
+
+    #[cfg(all(target_arch = "x86_64", target_os = "linux", not(any(anabranch_portable_switch, shuttle, miri))))]
+    #[test]
+    fn stack_of_suspended_function_is_found_from_outside() {
+        #[inline(never)]
+        fn wait_in_the_depth(exit: &Exit, depth: u32) -> u32 {
+            let more = if depth == 0 {
+                exit.suspend(Left::Suspended);
+                0
+            } else {
+                wait_in_the_depth(exit, depth - 1)
+            };
+            more + std::hint::black_box(depth)
+        }
+        let exit = Rc::new(Cell::new(std::ptr::null::<Exit>()));
+        let shown = Rc::clone(&exit);
+        let body = move |exit: &Exit| {
+            shown.set(exit);
+            assert_eq!(wait_in_the_depth(exit, 3), 6);
+            assert_eq!(wait_in_the_depth(exit, 0), 0);
+        };
+        in_context(body, |context| {
+            for depth in [4, 1] {
+                assert_eq!(context.resume(), Left::Suspended);
+                for _ in 0..2 {
+                    let mut trace = None;
+                    // SAFETY: the function has left, and its exit is on its stack.
+                    assert!(unsafe { call_from(&*exit.get(), &mut || trace = Some(Backtrace::force_capture())) });
+                    let trace = trace.unwrap().to_string();
+                    assert_eq!(trace.matches("wait_in_the_depth").count(), depth, "{trace}");
+                    assert!(!trace.contains("test::run_test"), "{trace}");
+                }
+            }
+            assert_eq!(context.resume(), Left::Idle);
         });
     }
 

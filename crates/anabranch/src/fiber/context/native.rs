@@ -93,6 +93,12 @@ impl Context {
 }
 
 impl Exit {
+    /// Returns what the switch has saved, if the function has left.
+    #[cfg(all(target_os = "linux", not(any(shuttle, miri))))]
+    pub(super) fn inside(&self) -> StackPointer {
+        self.inside.get()
+    }
+
     /// Leaves the function until it is resumed.
     #[inline]
     pub(crate) fn suspend(&self, left: Left) -> Resume {

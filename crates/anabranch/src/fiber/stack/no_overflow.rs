@@ -16,6 +16,11 @@ pub(crate) unsafe fn set_current(_: *const Guarded) -> *const Guarded {
     ptr::null()
 }
 
+/// Returns `None`: the bounds of stacks are not known here.
+pub(crate) fn current_floor() -> Option<usize> {
+    None
+}
+
 /// Does nothing.
 pub(crate) fn ensure_alternate_stack() -> io::Result<()> {
     Ok(())

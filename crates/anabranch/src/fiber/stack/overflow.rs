@@ -66,6 +66,13 @@ pub(crate) unsafe fn set_current(fiber: *const Guarded) -> *const Guarded {
     })
 }
 
+/// Returns the lowest address of the stack of the fiber that this thread runs. Returns `None` on the thread's own
+/// stack.
+pub(crate) fn current_floor() -> Option<usize> {
+    // SAFETY: the caller of `set_current` keeps the fiber valid until the next call on this thread.
+    CURRENT.with(|current| unsafe { current.load(Ordering::Relaxed).as_ref() }).map(|fiber| fiber.guard.end)
+}
+
 /// The signals by which systems report an access to a guard.
 const SIGNALS: [libc::c_int; 2] = [libc::SIGSEGV, libc::SIGBUS];
 

@@ -19,5 +19,6 @@ mod shutdown;
 mod spares;
 mod spawn_broadcast;
 mod spawn_handler;
+mod stacks;
 mod stats;
 mod thread_index;

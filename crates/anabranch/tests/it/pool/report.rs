@@ -38,6 +38,19 @@ fn ring<L: Send + Sync + 'static>(
     (0..count).map(spawn).collect()
 }
 
+/// Spawns two fibers, each of which holds a mutex, and calls `second` for that of the other one.
+fn pair(
+    pool: &Pool,
+    second: impl Fn(&Cx<'_>, &sync::Mutex<()>) + Clone + Send + Sync + 'static,
+) -> Vec<JoinHandle<()>> {
+    let locks = vec![sync::Mutex::new(()), sync::Mutex::new(())];
+    ring(pool, locks, move |cx, own, meet, next| {
+        let _own = own.lock(cx).unwrap();
+        meet();
+        second(cx, next);
+    })
+}
+
 /// Ends fibers that wait for each other.
 fn end(pool: &Pool, fibers: Vec<JoinHandle<()>>) {
     fibers.iter().for_each(JoinHandle::cancel);
@@ -48,12 +61,7 @@ fn end(pool: &Pool, fibers: Vec<JoinHandle<()>>) {
 fn cycle_of_two_mutexes_is_reported_with_names_and_places() {
     watchdog(LONG, || {
         let (pool, reports) = observed();
-        let locks = vec![sync::Mutex::new(()), sync::Mutex::new(())];
-        let fibers = ring(&pool, locks, |cx, own, meet, next| {
-            let _own = own.lock(cx).unwrap();
-            meet();
-            drop(next.lock(cx));
-        });
+        let fibers = pair(&pool, |cx, lock| drop(lock.lock(cx)));
         let report = reports.recv().unwrap();
         let [cycle] = &report.cycles().collect::<Vec<_>>()[..] else { panic!("{report}") };
         assert_eq!(cycle.len(), 2);
@@ -118,12 +126,7 @@ fn readers_are_not_taken_for_earlier_writer() {
 fn cycle_with_deadline_is_not_reported() {
     watchdog(LONG, || {
         let (pool, reports) = observed();
-        let locks = vec![sync::Mutex::new(()), sync::Mutex::new(())];
-        let fibers = ring(&pool, locks, |cx, own, meet, next| {
-            let _own = own.lock(cx).unwrap();
-            meet();
-            drop(next.lock_timeout(cx, Duration::from_millis(100)));
-        });
+        let fibers = pair(&pool, |cx, lock| drop(lock.lock_timeout(cx, Duration::from_millis(100))));
         pool.run(|cx| fibers.into_iter().for_each(|fiber| fiber.join(cx).unwrap()));
         drop(pool);
         assert!(reports.try_recv().is_err());
