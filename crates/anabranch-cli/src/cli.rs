@@ -4,7 +4,7 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::exit::Failure;
-use crate::{bench, compare, graph500, output, proto, report, trace};
+use crate::{bench, compare, graph, graph500, output, proto, report, trace};
 
 const EXIT_CODES: &str = "Exit status:
   0    the run ended and its results are valid (or validation was skipped)
@@ -18,7 +18,7 @@ Environment:
   ANABRANCH_NUM_THREADS  the number of threads where --threads does not say
   NO_COLOR               no colours";
 
-/// Run benchmarks of the anabranch worker pool, explain traces, and show protocols
+/// Run benchmarks and graph kernels on the anabranch worker pool, explain traces, and show protocols
 #[derive(Parser)]
 #[command(name = "anabranch", version, after_help = EXIT_CODES, subcommand_required = true)]
 #[command(arg_required_else_help = true, max_term_width = 100, disable_help_subcommand = true)]
@@ -27,12 +27,35 @@ struct Cli {
     command: Command,
 }
 
-/// The subcommand: one variant per module.
+/// The subcommand: one variant per module, and one per kernel of `graph`.
 #[derive(Subcommand)]
 pub enum Command {
     /// Run the Graph500 benchmark: breadth-first searches in a Kronecker graph
     #[command(after_help = EXIT_CODES)]
     Graph500(graph500::Args),
+    /// Search a graph from a file breadth-first
+    #[command(after_help = EXIT_CODES)]
+    Bfs(graph::BfsArgs),
+    /// Find the shortest paths in a graph from a file
+    #[command(after_help = EXIT_CODES)]
+    Sssp(graph::SsspArgs),
+    /// Find the connected components of a graph from a file
+    #[command(after_help = EXIT_CODES)]
+    Cc(graph::CcArgs),
+    /// Compute the PageRank of the vertices of a graph from a file
+    #[command(after_help = EXIT_CODES)]
+    Pagerank(graph::PagerankArgs),
+    /// Count the triangles in a graph from a file
+    #[command(after_help = EXIT_CODES)]
+    Triangles(graph::TrianglesArgs),
+    /// Compute the betweenness centrality of the vertices of a graph from a file
+    #[command(after_help = EXIT_CODES)]
+    Bc(graph::BcArgs),
+    /// Convert a file with a graph to another format
+    #[command(after_help = EXIT_CODES)]
+    Convert(graph::ConvertArgs),
+    /// Describe files with graphs
+    Graph(graph::Args),
     /// Run the workloads of the benches: anabranch, plain code, and other libraries where they were compiled in
     #[command(after_help = EXIT_CODES)]
     Bench(bench::Args),
@@ -54,6 +77,14 @@ impl Command {
     pub fn run(self) -> Result<(), Failure> {
         match self {
             Command::Graph500(args) => graph500::run(&args),
+            Command::Bfs(args) => graph::bfs(&args),
+            Command::Sssp(args) => graph::sssp(&args),
+            Command::Cc(args) => graph::cc(&args),
+            Command::Pagerank(args) => graph::pagerank(&args),
+            Command::Triangles(args) => graph::triangles(&args),
+            Command::Bc(args) => graph::bc(&args),
+            Command::Convert(args) => graph::convert(&args),
+            Command::Graph(args) => graph::run(&args),
             Command::Bench(args) => bench::run(&args),
             Command::Compare(args) => compare::run(&args),
             Command::Proto(args) => proto::run(&args),

@@ -8,6 +8,7 @@ mod bench;
 mod cli;
 mod compare;
 mod exit;
+mod graph;
 mod graph500;
 mod machine;
 mod output;

@@ -8,9 +8,18 @@
 //! assert_eq!(graph.out_neighbours(1), [0, 2]);
 //! ```
 
+mod array;
+mod files;
 mod graph;
+pub mod kernels;
+mod labels;
 mod rows;
 mod weight;
 
-pub use graph::Graph;
+pub use files::{
+    Format, Input, Observer, Phase, ReadError, ReadErrorKind, ReadOptions, WeightType, map, read, read_with,
+    weight_type, write,
+};
+pub use graph::{DamagedGraph, Graph};
+pub use labels::Labels;
 pub use weight::Weight;

@@ -44,7 +44,7 @@ fn other_options() {
     refused(&small(&["--bfs", "fast"]), 2, &["--bfs", "'fast'", "sequential, color, direction"]);
     refused(&small(&["--treads", "2"]), 2, &["--treads", "--threads"]);
     refused(&small(&["more"]), 2, &["'more'"]);
-    refused(&run(&["graph"]), 2, &["'graph'", "graph500"]);
+    refused(&run(&["graph50"]), 2, &["'graph50'", "graph500"]);
 }
 
 #[test]

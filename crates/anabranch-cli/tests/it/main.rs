@@ -5,6 +5,8 @@ mod bad_input;
 mod bench;
 mod common;
 mod compare;
+mod graph;
+mod graph_files;
 #[cfg(unix)]
 mod interruption;
 mod progress;

@@ -1,0 +1,114 @@
+//! The options of the kernels.
+
+use std::path::PathBuf;
+
+use super::source::{Source, Weights};
+use crate::values::number;
+
+const MOST_TRIALS: u64 = 1_000_000;
+
+/// The options of all kernels.
+#[derive(clap::Args)]
+pub struct Common {
+    #[command(flatten)]
+    pub source: Source,
+
+    /// Times that the kernel runs
+    #[arg(long, value_name = "N", default_value = "1", value_parser = trials, allow_negative_numbers = true)]
+    pub trials: usize,
+
+    /// Compare the result with that of a plain serial algorithm
+    #[arg(long)]
+    pub verify: bool,
+
+    /// Also write the times and the summary to FILE; '-' is standard output, and the table goes to standard error
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+}
+
+/// The file for the values of all vertices.
+#[derive(clap::Args)]
+pub struct Output {
+    /// Write the value of each vertex to FILE: an array of NumPy if it ends with .npy, else lines of text
+    #[arg(long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+/// The options of `anabranch bfs`.
+#[derive(clap::Args)]
+pub struct BfsArgs {
+    #[command(flatten)]
+    pub common: Common,
+    #[command(flatten)]
+    pub output: Output,
+    /// The vertex where the search begins, by its label in the file
+    #[arg(long, value_name = "K")]
+    pub source: u64,
+}
+
+/// The options of `anabranch sssp`.
+#[derive(clap::Args)]
+pub struct SsspArgs {
+    #[command(flatten)]
+    pub common: Common,
+    #[command(flatten)]
+    pub output: Output,
+    /// The vertex where all paths begin, by its label in the file
+    #[arg(long, value_name = "K")]
+    pub source: u64,
+    /// Width of a bucket; changes only the time [default: by the mean weight and degree]
+    #[arg(long, value_name = "D", allow_negative_numbers = true)]
+    pub delta: Option<f64>,
+    #[command(flatten)]
+    pub weights: Weights,
+}
+
+/// The options of `anabranch cc`.
+#[derive(clap::Args)]
+pub struct CcArgs {
+    #[command(flatten)]
+    pub common: Common,
+    #[command(flatten)]
+    pub output: Output,
+}
+
+/// The options of `anabranch pagerank`.
+#[derive(clap::Args)]
+pub struct PagerankArgs {
+    #[command(flatten)]
+    pub common: Common,
+    #[command(flatten)]
+    pub output: Output,
+    /// The share of a score that comes from other vertices, from 0 to 1
+    #[arg(long, value_name = "D", default_value = "0.85", allow_negative_numbers = true)]
+    pub damping: f32,
+    /// The total change of an iteration below which the scores are final
+    #[arg(long, value_name = "E", default_value = "1e-4", allow_negative_numbers = true)]
+    pub tolerance: f64,
+    /// The most iterations
+    #[arg(long, value_name = "I", default_value = "20", allow_negative_numbers = true)]
+    pub iterations: u32,
+}
+
+/// The options of `anabranch triangles`.
+#[derive(clap::Args)]
+pub struct TrianglesArgs {
+    #[command(flatten)]
+    pub common: Common,
+}
+
+/// The options of `anabranch bc`.
+#[derive(clap::Args)]
+pub struct BcArgs {
+    #[command(flatten)]
+    pub common: Common,
+    #[command(flatten)]
+    pub output: Output,
+    /// The vertices where paths begin, by their labels in the file
+    #[arg(long = "sources", alias = "source", value_name = "K,K,..", value_delimiter = ',', required = true)]
+    pub sources: Vec<u64>,
+}
+
+fn trials(text: &str) -> Result<usize, String> {
+    number(text, 1, MOST_TRIALS, "").map(|trials| trials as usize)
+}

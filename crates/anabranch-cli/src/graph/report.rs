@@ -1,0 +1,84 @@
+//! The summary of a run: a table for people, or JSON for scripts.
+
+use serde_json::json;
+
+use super::run::Found;
+use crate::exit::Failure;
+use crate::output::to_stdout;
+use crate::units::{count, seconds};
+
+/// Increases by one when a field is removed or changes its meaning, not when one is added.
+const SCHEMA: u32 = 1;
+
+/// What all kernels report.
+pub struct Report {
+    pub command: &'static str,
+    pub file: String,
+    pub vertices: u64,
+    pub edges: u64,
+    pub directed: bool,
+    pub threads: usize,
+    pub read_seconds: f64,
+    /// Of each trial.
+    pub seconds: Vec<f64>,
+    pub verified: bool,
+}
+
+impl Report {
+    /// Returns the least, the median and the greatest time of a trial. The median of an even number is the mean of the
+    /// two in the middle.
+    fn spread(&self) -> (f64, f64, f64) {
+        let mut sorted = self.seconds.clone();
+        sorted.sort_by(f64::total_cmp);
+        let (last, middle) = (sorted.len() - 1, sorted.len() / 2);
+        (sorted[0], (sorted[last / 2] + sorted[middle]) / 2.0, sorted[last])
+    }
+
+    /// Returns the text of the JSON file.
+    pub fn json(&self, found: &Found) -> String {
+        let (min, median, max) = self.spread();
+        let document = json!({
+            "schema": SCHEMA,
+            "command": self.command,
+            "version": env!("CARGO_PKG_VERSION"),
+            "file": self.file,
+            "graph": { "vertices": self.vertices, "edges": self.edges, "directed": self.directed },
+            "threads": self.threads,
+            "read_seconds": self.read_seconds,
+            "trials": { "seconds": self.seconds, "min": min, "median": median, "max": max },
+            "verified": self.verified,
+            "result": found.json,
+        });
+        format!("{document:#}\n")
+    }
+
+    /// Prints the table, on standard error if results are on standard output.
+    pub fn print(&self, found: &Found, on_stderr: bool) -> Result<(), Failure> {
+        let mut table = crate::table::new(on_stderr);
+        table.set_header([self.command, &self.file]);
+        let kind = if self.directed { "directed" } else { "undirected" };
+        let graph = format!("{} vertices, {} {kind} edges", count(self.vertices), count(self.edges));
+        let (min, median, max) = self.spread();
+        let time = match self.seconds.len() {
+            1 => seconds(median),
+            trials => format!("median {}, min {}, max {} of {trials}", seconds(median), seconds(min), seconds(max)),
+        };
+        let verified = if self.verified { "valid" } else { "not verified (--verify)" };
+        let rows = [("graph", graph), ("threads", self.threads.to_string()), ("read", seconds(self.read_seconds))];
+        let found = found.rows.iter().cloned();
+        for (name, value) in rows.into_iter().chain([("time", time)]).chain(found) {
+            table.add_row([name.to_owned(), value]);
+        }
+        table.add_row(["result", verified]);
+        if cfg!(debug_assertions) {
+            table.add_row(["build", "not optimised: its times mean nothing"]);
+        }
+        let text = format!("{}\n", table.trim_fmt());
+        if on_stderr {
+            text.lines().for_each(crate::exit::print_line);
+            Ok(())
+        } else {
+            to_stdout(&text)
+        }
+    }
+}

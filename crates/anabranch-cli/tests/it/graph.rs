@@ -1,0 +1,158 @@
+//! The kernels on graphs from files: results, files, refusals.
+
+use std::path::Path;
+
+use crate::common::{refused, run, succeed};
+use serde_json::Value;
+
+const KERNELS: [&[&str]; 6] = [
+    &["bfs", "--source", "70"],
+    &["sssp", "--source", "70"],
+    &["cc"],
+    &["pagerank"],
+    &["triangles"],
+    &["bc", "--sources", "70,90"],
+];
+
+/// Writes `text` to a file of `directory`, and returns its path.
+fn file(directory: &Path, name: &str, text: &str) -> String {
+    let path = directory.join(name);
+    std::fs::write(&path, text).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+/// A directed triangle 70, 80, 90 and an edge from it to 1000.
+fn sparse(directory: &Path) -> String {
+    file(directory, "sparse.txt", "# sparse labels\n70 80\n80 90\n90 70\n90 1000\n")
+}
+
+#[test]
+fn every_kernel_verifies_and_reports_as_json() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = sparse(directory.path());
+    for kernel in KERNELS {
+        for threads in ["1", "2", "5"] {
+            let options = ["--verify", "--trials", "3", "--threads", threads, "--json", "-"];
+            let ended = succeed(&[kernel, &[&path], &options].concat());
+            let json: Value = serde_json::from_str(&ended.stdout).expect("nothing but JSON");
+            assert_eq!(json["schema"], 1);
+            assert_eq!(json["command"], kernel[0]);
+            assert_eq!(json["verified"], true);
+            assert_eq!(json["graph"]["vertices"], 4);
+            assert_eq!(json["threads"].to_string(), threads);
+            assert_eq!(json["trials"]["seconds"].as_array().unwrap().len(), 3);
+            assert!(ended.stderr.contains("median") && ended.stderr.contains("valid"), "{ended:?}");
+        }
+    }
+}
+
+#[test]
+fn values_have_labels_of_file() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = sparse(directory.path());
+    let values = |args: &[&str]| succeed(&[args, &[&path, "--output", "-"]].concat()).stdout;
+    assert_eq!(values(&["bfs", "--source", "80"]), "70 90 2\n80 80 0\n90 80 1\n1000 90 2\n");
+    assert_eq!(values(&["bfs", "--source", "1000"]), "70 -1 -1\n80 -1 -1\n90 -1 -1\n1000 1000 0\n");
+    assert_eq!(values(&["sssp", "--source", "1000"]), "70 inf\n80 inf\n90 inf\n1000 0\n");
+    assert_eq!(values(&["cc"]), "70 70\n80 70\n90 70\n1000 70\n");
+    assert_eq!(values(&["cc", "--undirected"]), "70 70\n80 70\n90 70\n1000 70\n");
+    assert_eq!(values(&["pagerank"]).lines().count(), 4);
+    assert!(values(&["bc", "--sources", "70"]).ends_with("\n1000 0\n"));
+}
+
+#[test]
+fn arrays_have_one_record_per_vertex() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = sparse(directory.path());
+    let array = directory.path().join("levels.npy");
+    succeed(&["bfs", &path, "--source", "80", "--output", array.to_str().unwrap()]);
+    let bytes = std::fs::read(array).unwrap();
+    assert!(bytes.starts_with(b"\x93NUMPY\x01\x00"));
+    let start = 10 + usize::from(u16::from_le_bytes([bytes[8], bytes[9]]));
+    let records: Vec<_> = bytes[start..].chunks(20).collect();
+    assert_eq!(records.len(), 4);
+    assert_eq!(
+        records[3],
+        [1000i64.to_le_bytes(), 90i64.to_le_bytes()].concat().iter().copied().chain([2, 0, 0, 0]).collect::<Vec<u8>>()
+    );
+}
+
+#[test]
+fn weights_of_file_are_lengths() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = file(directory.path(), "weights.wel", "0 1 5\n0 2 1\n2 1 3\n");
+    let values = |args: &[&str]| succeed(&[args, &[&path, "--verify", "--output", "-"]].concat()).stdout;
+    assert_eq!(values(&["sssp", "--source", "0"]), "0 0\n1 4\n2 1\n");
+    assert_eq!(values(&["sssp", "--source", "0", "--delta", "2", "--weights", "real"]), "0 0\n1 4\n2 1\n");
+    let fractions = file(directory.path(), "fractions.wel", "0 1 0.5\n1 2 0.25\n");
+    refused(&run(&["sssp", &fractions, "--source", "0"]), 1, &["fractions.wel:1:", "whole number"]);
+    assert_eq!(
+        succeed(&["sssp", &fractions, "--source", "0", "--weights", "real", "--output", "-"]).stdout,
+        "0 0\n1 0.5\n2 0.75\n"
+    );
+    let negative = file(directory.path(), "negative.wel", "0 1 -0.5\n");
+    refused(&run(&["sssp", &negative, "--source", "0", "--weights", "real"]), 1, &["from 0 to 1 has the weight -0.5"]);
+}
+
+#[test]
+fn table_names_results() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = sparse(directory.path());
+    let printed = |kernel: &[&str]| succeed(&[kernel, &[&path]].concat()).stdout;
+    let triangles = printed(&["triangles"]);
+    assert!(triangles.lines().any(|line| line.split_whitespace().eq(["triangles", "1"])), "{triangles}");
+    assert!(triangles.contains("4 vertices, 4 directed edges") && triangles.contains("not verified"), "{triangles}");
+    assert!(printed(&["cc"]).contains("4 vertices"));
+    assert!(printed(&["bfs", "--source", "70"]).contains("4 vertices in 3 levels"));
+}
+
+#[test]
+fn bad_arguments_are_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = sparse(directory.path());
+    refused(&run(&["bfs", &path]), 2, &["required", "--source"]);
+    refused(&run(&["bfs", "--source", "1"]), 2, &["required", "<FILE>"]);
+    refused(&run(&["bfs", &path, "--source", "-1"]), 2, &["-1"]);
+    refused(&run(&["cc", &path, "--trials", "0"]), 2, &["--trials", "whole number from 1"]);
+    refused(&run(&["cc", &path, "--threads", "0"]), 2, &["--threads", "from 1 to 4095"]);
+    refused(&run(&["triangles", &path, "--output", "x"]), 2, &["--output"]);
+    refused(&run(&["cc", &path, "--output", "-", "--json", "-"]), 2, &["cannot both be '-'"]);
+    for missing in ["0", "71", "18446744073709551615"] {
+        refused(&run(&["bfs", &path, "--source", missing]), 1, &["no vertex", missing]);
+        refused(&run(&["sssp", &path, "--source", missing]), 1, &["no vertex", missing]);
+        refused(&run(&["bc", &path, "--sources", &format!("70,{missing}")]), 1, &["no vertex", missing]);
+    }
+    refused(&run(&["sssp", &path, "--source", "70", "--delta", "0"]), 1, &["delta must be above 0"]);
+    refused(&run(&["pagerank", &path, "--damping", "2"]), 1, &["damping must be from 0 to 1"]);
+    refused(&run(&["cc", &path, "--output", "none/x"]), 1, &["none/x", "there is no directory"]);
+    for kernel in KERNELS {
+        let missing = directory.path().join("missing.el");
+        refused(&run(&[kernel, &[missing.to_str().unwrap()]].concat()), 1, &["missing.el", "no such file"]);
+        let malformed = file(directory.path(), "malformed.el", "0 1\n2 x\n");
+        refused(&run(&[kernel, &[&malformed]].concat()), 1, &["malformed.el:2:"]);
+    }
+}
+
+#[test]
+fn unconverged_ranks_are_not_valid() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = sparse(directory.path());
+    let args = ["pagerank", &path, "--iterations", "1", "--verify"];
+    refused(&run(&args), 1, &["the result of pagerank is wrong", "one more iteration"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn interrupted_trials_end_with_130() {
+    use crate::common::{anabranch, end};
+    let directory = tempfile::tempdir().unwrap();
+    let path = sparse(directory.path());
+    let output = directory.path().join("values.txt");
+    let child = anabranch(&["cc", &path, "--trials", "1000000", "--output", output.to_str().unwrap()]).spawn().unwrap();
+    // The temporary file exists once the signals are handled.
+    crate::common::until("the temporary file exists", || std::fs::read_dir(directory.path()).unwrap().count() > 1);
+    let sent = std::process::Command::new("kill").args(["-s", "INT", &child.id().to_string()]).status().unwrap();
+    assert!(sent.success());
+    refused(&end(child), 130, &["interrupted"]);
+    assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 1, "no file is left");
+}

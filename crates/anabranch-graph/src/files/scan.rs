@@ -1,0 +1,162 @@
+//! Reads numbers from the bytes of a text.
+
+use super::error::{Fault, ReadErrorKind};
+
+/// What is wrong at a byte of a text.
+#[derive(Debug)]
+pub(crate) struct Misread {
+    /// The index of the byte.
+    pub(crate) at: usize,
+    pub(crate) fault: Fault,
+}
+
+/// The longest excerpt of a file in a message.
+const EXCERPT: usize = 24;
+
+/// A position in a text.
+pub(crate) struct Scanner<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Scanner<'a> {
+    pub(crate) fn new(bytes: &'a [u8]) -> Scanner<'a> {
+        Scanner { bytes, at: 0 }
+    }
+
+    #[inline]
+    fn peek(&self) -> Option<u8> {
+        self.bytes.get(self.at).copied()
+    }
+
+    #[inline]
+    fn skip_blanks(&mut self) {
+        while matches!(self.peek(), Some(b' ' | b'\t')) {
+            self.at += 1;
+        }
+    }
+
+    /// Goes to the next line that is neither empty nor a comment, which begins with a byte for which `is_comment`
+    /// holds. Returns whether there is one.
+    #[inline]
+    pub(crate) fn next_entry(&mut self, is_comment: impl Fn(u8) -> bool) -> bool {
+        loop {
+            self.skip_blanks();
+            match self.peek() {
+                None => return false,
+                Some(b'\n' | b'\r') => self.at += 1,
+                Some(first) if is_comment(first) => self.skip_line(),
+                Some(_) => return true,
+            }
+        }
+    }
+
+    /// Goes to the start of the next line.
+    pub(crate) fn skip_line(&mut self) {
+        let rest = &self.bytes[self.at..];
+        self.at += rest.iter().position(|&byte| byte == b'\n').map_or(rest.len(), |end| end + 1);
+    }
+
+    /// Reads a whole number from 0 for `what`.
+    #[inline]
+    pub(crate) fn number(&mut self, what: &str) -> Result<u64, Misread> {
+        self.skip_blanks();
+        let start = self.at;
+        let mut value = 0u64;
+        while let Some(byte) = self.peek() {
+            let digit = byte.wrapping_sub(b'0');
+            if digit > 9 {
+                break;
+            }
+            value = value.wrapping_mul(10).wrapping_add(u64::from(digit));
+            self.at += 1;
+        }
+        // Nineteen digits fit into 64 bits.
+        let is_over = matches!(self.peek(), None | Some(b' ' | b'\t' | b'\r' | b'\n'));
+        if !(1..=19).contains(&(self.at - start)) || !is_over {
+            return Err(self.expected_at(start, &format!("{what}, a whole number from 0")));
+        }
+        Ok(value)
+    }
+
+    /// Reads the text up to the next blank. It is empty at the end of a line.
+    #[inline]
+    pub(crate) fn word(&mut self) -> &'a [u8] {
+        self.skip_blanks();
+        let start = self.at;
+        while !matches!(self.peek(), None | Some(b' ' | b'\t' | b'\r' | b'\n')) {
+            self.at += 1;
+        }
+        &self.bytes[start..self.at]
+    }
+
+    /// Returns whether only blanks are left of the line.
+    #[inline]
+    pub(crate) fn is_at_end_of_line(&mut self) -> bool {
+        self.skip_blanks();
+        match self.peek() {
+            None | Some(b'\n') => true,
+            Some(b'\r') => matches!(self.bytes.get(self.at + 1), None | Some(b'\n')),
+            Some(_) => false,
+        }
+    }
+
+    /// Returns the position, for [`expected_at`](Scanner::expected_at), after the blanks there.
+    #[inline]
+    pub(crate) fn position(&mut self) -> usize {
+        self.skip_blanks();
+        self.at
+    }
+
+    /// Returns the error that `what` is missing at `position`.
+    #[cold]
+    pub(crate) fn expected_at(&self, position: usize, what: &str) -> Misread {
+        let rest = &self.bytes[position..];
+        let end = rest.iter().position(|byte| b" \t\r\n".contains(byte)).unwrap_or(rest.len());
+        let found = match end {
+            0 => "the end of the line".to_owned(),
+            _ => format!("'{}'", excerpt(&rest[..end])),
+        };
+        Misread { at: position, fault: Fault::malformed(format!("expected {what}, found {found}")) }
+    }
+
+    /// Returns an error of any kind at `position`.
+    #[cold]
+    pub(crate) fn fault_at(&self, position: usize, kind: ReadErrorKind, message: String) -> Misread {
+        Misread { at: position, fault: Fault::new(kind, message) }
+    }
+}
+
+/// Returns the beginning of a text of a file, without what a terminal would obey.
+pub(crate) fn excerpt(text: &[u8]) -> String {
+    let shown = String::from_utf8_lossy(&text[..text.len().min(EXCERPT)]);
+    let shown: String = shown.chars().map(|char| if char.is_control() { '\u{fffd}' } else { char }).collect();
+    if text.len() > EXCERPT { shown + "..." } else { shown }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_end_at_blanks() {
+        let mut scanner = Scanner::new(b"# x\n\n 12\t0034\r\n7");
+        assert!(scanner.next_entry(|byte| byte == b'#'));
+        assert_eq!(scanner.number("a").unwrap(), 12);
+        assert!(!scanner.is_at_end_of_line());
+        assert_eq!(scanner.number("a").unwrap(), 34);
+        assert!(scanner.is_at_end_of_line() && scanner.next_entry(|_| false));
+        assert_eq!(scanner.word(), b"7");
+        assert!(!scanner.next_entry(|_| false));
+    }
+
+    #[test]
+    fn other_texts_are_no_numbers() {
+        for text in ["", "x", "-1", "1x", "1.5", "99999999999999999999", "\u{7}bell"] {
+            let misread = Scanner::new(text.as_bytes()).number("a vertex").unwrap_err();
+            assert!(misread.fault.message.starts_with("expected a vertex, a whole number"), "{misread:?}");
+            assert!(!misread.fault.message.contains('\u{7}'));
+        }
+        assert_eq!(Scanner::new(b"9999999999999999999").number("a").unwrap(), 9_999_999_999_999_999_999);
+    }
+}

@@ -1,0 +1,169 @@
+//! Connected components by sampling: most vertices find their component from two of their edges.
+//!
+//! Source: Sutton, Ben-Nun, Barak, *Optimizing Parallel Graph Connectivity Computation via Subgraph Sampling*
+//! (Afforest), IPDPS 2018.
+//!
+//! **Encoding.** `parents` is a forest in which a parent is less than its child, and a root is its own parent. Linking
+//! two vertices makes the greater of their roots a child of the less. Compressing makes each vertex a child of its
+//! root. In the end the roots are the least vertices of the components, whatever the order of the links.
+//!
+//! **Sampling.** The first [`ROUNDS`] neighbours of each vertex are linked first. After that, most vertices of most
+//! graphs belong to one tree. The kernel estimates by [`SAMPLES`] which one, and skips its vertices when it links the
+//! other neighbours: each edge out of the tree is also in the list of its other end. In a directed graph the other
+//! vertices link their in-neighbours too, so the components are those of the graph without directions.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::Relaxed;
+
+use super::tools::{atomics, blocks, plain, states};
+use super::{Cancel, KernelError, UNREACHED, VerifyError};
+use crate::{Graph, Weight};
+
+/// Neighbours of each vertex that are linked before the sampling.
+const ROUNDS: usize = 2;
+/// Vertices whose tree is looked up to find the largest one.
+const SAMPLES: usize = 1024;
+/// Vertices whose first neighbours are read before they are linked.
+const GROUP: usize = 32;
+/// Vertices per block of work.
+const BLOCK: usize = 4096;
+
+/// Returns, for each vertex of `graph`, the least vertex of its component. In a directed graph these are the weakly
+/// connected components.
+///
+/// Takes time almost proportional to the vertices and arcs in the worst case. The result does not depend on the number
+/// of threads.
+///
+/// ```
+/// use anabranch_graph::Graph;
+/// use anabranch_graph::kernels::connected_components;
+/// let graph = Graph::directed([(0, 3), (2, 1), (3, 5)]);
+/// assert_eq!(connected_components(&graph, &()).unwrap(), [0, 1, 1, 0, 4, 0]);
+/// ```
+///
+/// # Errors
+/// Returns [`KernelError::Cancelled`].
+pub fn connected_components<W: Weight>(graph: &Graph<W>, cancel: &dyn Cancel) -> Result<Vec<u32>, KernelError> {
+    let num_vertices = graph.num_vertices();
+    let parents = atomics(num_vertices, |vertex| vertex as u32);
+    let each = |work: &(dyn Fn(u32) + Sync)| {
+        blocks(num_vertices, BLOCK, &mut states(|| ()), cancel, |(), range| {
+            range.for_each(|vertex| work(vertex as u32));
+        });
+    };
+    blocks(num_vertices, BLOCK, &mut states(|| ()), cancel, |(), range| {
+        for start in range.clone().step_by(GROUP) {
+            link_first(graph, &parents, start as u32..(start + GROUP).min(range.end) as u32);
+        }
+    });
+    each(&|vertex| compress(&parents, vertex));
+    let largest = frequent_root(&parents);
+    each(&|vertex| {
+        if Some(parents[vertex as usize].load(Relaxed)) == largest {
+            return;
+        }
+        let row = graph.out_neighbours(vertex);
+        let reversed = if graph.is_directed() { graph.in_neighbours(vertex) } else { &[] };
+        row.iter().skip(ROUNDS).chain(reversed).for_each(|&neighbour| link(&parents, vertex, neighbour));
+    });
+    each(&|vertex| compress(&parents, vertex));
+    KernelError::check(cancel)?;
+    Ok(plain(parents))
+}
+
+/// Links the first neighbours of `vertices`, at most [`GROUP`].
+///
+/// The neighbours are read before the first link, so that the cache misses of the rows overlap: a link has
+/// unpredictable branches.
+fn link_first<W: Weight>(graph: &Graph<W>, parents: &[AtomicU32], vertices: Range<u32>) {
+    let mut edges = [(0, 0); GROUP * ROUNDS];
+    let mut len = 0;
+    for vertex in vertices {
+        for &neighbour in graph.out_neighbours(vertex).iter().take(ROUNDS) {
+            edges[len] = (vertex, neighbour);
+            len += 1;
+        }
+    }
+    edges[..len].iter().for_each(|&(vertex, neighbour)| link(parents, vertex, neighbour));
+}
+
+/// Makes `a` and `b` members of one tree.
+#[inline]
+fn link(parents: &[AtomicU32], a: u32, b: u32) {
+    let parent = |vertex: u32| parents[vertex as usize].load(Relaxed);
+    let (mut a, mut b) = (parent(a), parent(b));
+    while a != b {
+        let (high, low) = (a.max(b), a.min(b));
+        let above = parent(high);
+        let is_linked = above == low
+            || above == high && parents[high as usize].compare_exchange(high, low, Relaxed, Relaxed).is_ok();
+        if is_linked {
+            return;
+        }
+        a = parent(parent(high));
+        b = parent(low);
+    }
+}
+
+/// Makes `vertex` a child of its root.
+#[inline]
+fn compress(parents: &[AtomicU32], vertex: u32) {
+    let parent = |vertex: u32| parents[vertex as usize].load(Relaxed);
+    let old = parent(vertex);
+    let mut root = old;
+    while root != parent(root) {
+        root = parent(root);
+    }
+    if root != old {
+        parents[vertex as usize].store(root, Relaxed);
+    }
+}
+
+/// Returns the most frequent parent in a sample: that of the largest tree, very likely.
+fn frequent_root(parents: &[AtomicU32]) -> Option<u32> {
+    let step = (parents.len() / SAMPLES).max(1);
+    let mut counts = HashMap::new();
+    for parent in parents.iter().step_by(step) {
+        *counts.entry(parent.load(Relaxed)).or_insert(0) += 1;
+    }
+    counts.into_iter().max_by_key(|&(root, count)| (count, root)).map(|(root, _)| root)
+}
+
+/// Compares `components` with a plain search of each component.
+///
+/// ```
+/// use anabranch_graph::Graph;
+/// use anabranch_graph::kernels::components::verify;
+/// let graph = Graph::undirected([(0, 1), (2, 3)]);
+/// assert!(verify(&graph, &[0, 0, 2, 2]).is_ok());
+/// assert!(verify(&graph, &[0, 0, 0, 0]).is_err());
+/// ```
+///
+/// # Errors
+/// Returns the first vertex that is wrong.
+pub fn verify<W: Weight>(graph: &Graph<W>, components: &[u32]) -> Result<(), VerifyError> {
+    let num_vertices = graph.num_vertices();
+    VerifyError::unless(components.len() == num_vertices, || {
+        format!("the result does not have {num_vertices} vertices")
+    })?;
+    let mut least = vec![UNREACHED; num_vertices];
+    for root in 0..num_vertices as u32 {
+        let mut stack = if least[root as usize] == UNREACHED { vec![root] } else { Vec::new() };
+        while let Some(vertex) = stack.pop() {
+            if least[vertex as usize] == UNREACHED {
+                least[vertex as usize] = root;
+                stack.extend(graph.out_neighbours(vertex).iter().chain(graph.in_neighbours(vertex)));
+            }
+        }
+    }
+    let wrong = components.iter().zip(&least).position(|(found, expected)| found != expected);
+    match wrong {
+        None => Ok(()),
+        Some(vertex) => Err(VerifyError(format!(
+            "vertex {vertex} is in component {} instead of {}",
+            components[vertex], least[vertex]
+        ))),
+    }
+}

@@ -1,0 +1,37 @@
+//! Kernels on a [`Graph`](crate::Graph), as the GAP benchmark suite defines them.
+//!
+//! Source: Beamer, Asanović, Patterson, *The GAP Benchmark Suite*, 2015 (arXiv:1508.03619).
+//!
+//! | kernel | result |
+//! |---|---|
+//! | [`bfs()`] | the parent and the level of each vertex that the root reaches |
+//! | [`sssp()`] | the distance of each vertex from the root; [`sssp::parents`] computes a tree of shortest paths |
+//! | [`connected_components`] | the least vertex of each vertex's component |
+//! | [`pagerank()`] | the score of each vertex |
+//! | [`count_triangles`] | the number of triangles |
+//! | [`betweenness()`] | the approximate betweenness centrality of each vertex |
+//!
+//! Each module has a function `verify`, which compares a result with a plain serial algorithm.
+//!
+//! A kernel runs on the pool of its caller: the default one, or that of [`Pool::install`](anabranch::Pool::install).
+//! Its last argument is asked between blocks of work whether to stop. `&()` never stops it.
+
+pub mod betweenness;
+pub mod bfs;
+pub mod components;
+mod error;
+pub mod pagerank;
+pub mod sssp;
+mod tools;
+pub mod triangles;
+
+pub use betweenness::betweenness;
+pub use bfs::bfs;
+pub use components::connected_components;
+pub use error::{Cancel, KernelError, VerifyError};
+pub use pagerank::pagerank;
+pub use sssp::sssp;
+pub use triangles::count_triangles;
+
+/// Stands for "no vertex" in a list of parents, and for "no level" in a list of levels.
+pub const UNREACHED: u32 = u32::MAX;

@@ -1,0 +1,401 @@
+//! Single-source shortest paths by delta-stepping, with fused buckets.
+//!
+//! Source: Meyer, Sanders, *Delta-stepping: a parallelizable shortest path algorithm*, 2003. The fusion is from Zhang,
+//! Brahmakshatriya, Chen, Dhulipala, Kamil, Amarasinghe, Shun, *Optimizing Ordered Graph Algorithms with GraphIt*, CGO
+//! 2020, as in GAP.
+//!
+//! **Buckets.** The bucket of a distance is its quotient by `delta`. The kernel relaxes the edges of one bucket's
+//! vertices in parallel, in ascending order of the buckets. A relaxation may put vertices into the same bucket again.
+//! A thread that has done so with few vertices relaxes them itself, without a round of all threads (fusion).
+//!
+//! **Horizon.** A vertex with many edges has a low distance in most graphs. So the kernel has most edges to offer long
+//! before it has the first distances of the other vertices, and most of its offers are not the last ones. It therefore
+//! relaxes first only the edges whose sums are below a *horizon*. Once no more vertices can be below it, all distances
+//! so far are final, and all others are still unknown. The kernel then either lets the unknown vertices of an
+//! undirected graph *pull* the least sum from their final neighbours, or lets the final vertices *push* the sums that
+//! it has skipped, whatever reads fewer edges. From there on, it relaxes all edges. The pruning by pushing or pulling
+//! is from Chakaravarthy, Checconi, Petrini, Sabharwal, *Scalable Single Source Shortest Path Algorithms for Massively
+//! Parallel Systems*, IPDPS 2014.
+//!
+//! **Encoding.** An entry is a vertex and the distance with which it entered its bucket. Once the vertex has a lower
+//! distance the entry is stale, and the kernel skips it. Every decrease of a distance makes one entry. So each distance
+//! that a vertex has is relaxed at most once. Each thread keeps [`WINDOW`] buckets, and all later entries in one list,
+//! from which it fills the buckets again. So the memory does not depend on `delta`.
+//!
+//! **Widths.** Distances are kept in 32 bits. If a sum of whole numbers exceeds them, the kernel starts again with 64
+//! bits.
+
+mod length;
+mod tree;
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::sync::Mutex;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
+
+use anabranch::prelude::*;
+
+pub use self::length::Length;
+use self::length::{Label, Refused};
+pub use self::tree::{parents, verify_parents};
+use super::tools::{blocks, states};
+use super::{Cancel, KernelError, VerifyError};
+use crate::Graph;
+
+/// The buckets that a thread keeps apart.
+const WINDOW: u64 = 1024;
+/// Vertices per block of work that passes the horizon.
+const BLOCK: usize = 256;
+/// Entries per piece of work.
+const PIECE: usize = 64;
+/// A thread relaxes as many entries of its own bucket without a new round.
+const FUSED: usize = 1000;
+/// The width of a bucket, in units of the mean weight per mean degree.
+const DELTA_UNITS: f64 = 0.5;
+/// The first horizon, in the same units.
+const HORIZON_UNITS: f64 = 8.0;
+/// The vertices whose weights are in the sample that estimates the mean.
+const SAMPLES: usize = 1000;
+
+/// Returns the distance of each vertex from `root` in the direction of the edges, or [`Length::UNREACHED`].
+///
+/// `delta` is the width of a bucket. It changes only the time. With `None`, the kernel chooses it from the mean weight
+/// and the mean degree. The distances do not depend on the number of threads.
+///
+/// Takes time proportional to the vertices and arcs on random graphs with a suitable `delta`; in the worst case a
+/// vertex is relaxed for each distance that it has had.
+///
+/// ```
+/// use anabranch_graph::Graph;
+/// use anabranch_graph::kernels::{sssp, sssp::Length};
+/// let graph = Graph::directed_weighted([(0, 1, 9u32), (0, 2, 2), (2, 1, 3), (3, 0, 1)]);
+/// assert_eq!(sssp(&graph, 0, None, &()).unwrap(), [0, 5, 2, u32::UNREACHED]);
+/// ```
+///
+/// # Errors
+/// Returns [`KernelError::NoSuchVertex`] if the graph has no `root`, [`KernelError::BadWeight`] if the kernel meets a
+/// weight that is negative or not a number, [`KernelError::BadParameter`] if `delta` is not above 0, and
+/// [`KernelError::Cancelled`].
+pub fn sssp<W: Length>(
+    graph: &Graph<W>,
+    root: u32,
+    delta: Option<f64>,
+    cancel: &dyn Cancel,
+) -> Result<Vec<W::Distance>, KernelError> {
+    KernelError::check_vertex(graph, root)?;
+    let unit = mean_weight_per_degree(graph);
+    let delta = delta.unwrap_or(DELTA_UNITS * unit);
+    if !(delta > 0.0 && delta.is_finite()) {
+        return Err(KernelError::BadParameter { name: "delta", expected: "above 0", value: delta });
+    }
+    W::distances(graph, root, Widths { delta, horizon: HORIZON_UNITS * unit }, cancel)
+}
+
+/// The width of the buckets, and the first horizon.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub struct Widths {
+    delta: f64,
+    horizon: f64,
+}
+
+/// Returns the mean weight divided by the mean degree: the scale of the distances in a random graph.
+fn mean_weight_per_degree<W: Length>(graph: &Graph<W>) -> f64 {
+    let num_vertices = graph.num_vertices();
+    let step = (num_vertices / SAMPLES).max(1);
+    let rows = (0..num_vertices as u32).step_by(step).map(|vertex| graph.out_weights(vertex));
+    let (sum, count) = rows
+        .flat_map(|row| row.iter().take(8))
+        .fold((0.0, 0), |(sum, count), &weight| (sum + Into::<f64>::into(weight), count + 1));
+    let mean = sum / f64::from(count.max(1));
+    let degree = graph.num_arcs() as f64 / num_vertices as f64;
+    let unit = mean / degree;
+    if unit > 0.0 && unit.is_finite() { unit } else { 1.0 }
+}
+
+/// Computes the distances as labels of type `D`.
+fn solve<W: Length, D: Label<W>>(
+    graph: &Graph<W>,
+    root: u32,
+    widths: Widths,
+    cancel: &dyn Cancel,
+) -> Result<Vec<D>, Refused> {
+    let labels: Vec<D::Slot> = (0..graph.num_vertices()).into_par_iter().map(|_| D::slot(D::UNREACHED)).collect();
+    let horizon = D::width(widths.horizon);
+    let mut run = Run { graph, cancel, step: D::step(widths.delta), horizon, labels, refused: Mutex::new(None) };
+    D::lower(&run.labels[root as usize], D::ZERO);
+    let mut bins: Vec<Bins<D>> = states(Bins::default);
+    let mut frontier = vec![Entry { vertex: root, distance: D::ZERO }];
+    let mut bucket = 0;
+    loop {
+        run.round(&frontier, bucket, &mut bins);
+        if cancel.is_cancelled() {
+            return Err(Refused::Error(KernelError::Cancelled));
+        }
+        frontier.clear();
+        let mut next = run.next_bucket(&mut bins, bucket);
+        if next.is_none() && run.horizon < D::UNREACHED {
+            run.pass_horizon(&mut bins);
+            next = run.next_bucket(&mut bins, bucket);
+        }
+        match next {
+            Some(next) => bucket = next,
+            None => break,
+        }
+        bins.iter_mut().for_each(|bins| frontier.append(bins.bucket(bucket)));
+    }
+    match run.refused.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner) {
+        Some(refused) => Err(refused),
+        None => Ok(run.labels.into_par_iter().map(|slot| D::load(&slot)).collect()),
+    }
+}
+
+/// A vertex, and the distance with which it entered its bucket.
+#[derive(Clone, Copy)]
+struct Entry<D> {
+    vertex: u32,
+    distance: D,
+}
+
+/// The buckets of one thread.
+struct Bins<D> {
+    /// The first of the buckets that are kept apart.
+    base: u64,
+    near: Vec<Vec<Entry<D>>>,
+    far: Vec<Entry<D>>,
+}
+
+impl<D> Default for Bins<D> {
+    fn default() -> Self {
+        Bins { base: 0, near: Vec::new(), far: Vec::new() }
+    }
+}
+
+impl<D> Bins<D> {
+    #[inline]
+    fn push(&mut self, bucket: u64, entry: Entry<D>) {
+        let index = bucket - self.base;
+        if index >= WINDOW {
+            self.far.push(entry);
+            return;
+        }
+        if index as usize >= self.near.len() {
+            self.near.resize_with(index as usize + 1, Vec::new);
+        }
+        self.near[index as usize].push(entry);
+    }
+
+    /// Returns the first bucket from `bucket` on that has an entry.
+    fn first_from(&self, bucket: u64) -> Option<u64> {
+        let from = (bucket - self.base) as usize;
+        let found = self.near.get(from..)?.iter().position(|entries| !entries.is_empty())?;
+        Some(bucket + found as u64)
+    }
+
+    /// Returns the entries of `bucket`.
+    fn bucket(&mut self, bucket: u64) -> &mut Vec<Entry<D>> {
+        let index = (bucket - self.base) as usize;
+        if index >= self.near.len() {
+            self.near.resize_with(index + 1, Vec::new);
+        }
+        &mut self.near[index]
+    }
+}
+
+struct Run<'a, W: Length, D: Label<W>> {
+    graph: &'a Graph<W>,
+    cancel: &'a dyn Cancel,
+    step: D::Step,
+    /// Sums from here on are skipped.
+    horizon: D,
+    labels: Vec<D::Slot>,
+    /// The first reason why these labels cannot be the result.
+    refused: Mutex<Option<Refused>>,
+}
+
+impl<W: Length, D: Label<W>> Run<'_, W, D> {
+    /// Relaxes the edges of `frontier`, which is in `bucket`. Then each thread relaxes its own entries of this bucket
+    /// while they are few.
+    fn round(&self, frontier: &[Entry<D>], bucket: u64, bins: &mut [Bins<D>]) {
+        let next = AtomicUsize::new(0);
+        let work = |bins: &mut Bins<D>| {
+            while !self.cancel.is_cancelled() {
+                let start = next.fetch_add(PIECE, Relaxed);
+                if start >= frontier.len() {
+                    break;
+                }
+                let end = (start + PIECE).min(frontier.len());
+                frontier[start..end].iter().for_each(|entry| self.relax(bins, entry));
+            }
+            while (1..FUSED).contains(&bins.bucket(bucket).len()) && !self.cancel.is_cancelled() {
+                let entries = std::mem::take(bins.bucket(bucket));
+                entries.iter().for_each(|entry| self.relax(bins, entry));
+            }
+        };
+        if frontier.len() <= PIECE {
+            bins.iter_mut().take(1).for_each(work);
+        } else {
+            bins.par_iter_mut().with_max_len(1).for_each(work);
+        }
+    }
+
+    /// Relaxes the edges of a vertex unless its entry is stale.
+    #[inline]
+    fn relax(&self, bins: &mut Bins<D>, entry: &Entry<D>) {
+        let &Entry { vertex, distance } = entry;
+        if D::load(&self.labels[vertex as usize]) < distance {
+            return;
+        }
+        let row = self.graph.out_neighbours(vertex).iter().zip(self.graph.out_weights(vertex));
+        for (&neighbour, &weight) in row {
+            match distance.plus(weight) {
+                Some(sum) if sum < self.horizon => self.offer(bins, neighbour, sum),
+                Some(_) => {}
+                None => self.refuse(vertex, neighbour, weight),
+            }
+        }
+    }
+
+    /// Lowers the label of `vertex` to `sum` if it is greater.
+    #[inline]
+    fn offer(&self, bins: &mut Bins<D>, vertex: u32, sum: D) {
+        let label = &self.labels[vertex as usize];
+        if sum < D::load(label) && D::lower(label, sum) {
+            bins.push(sum.bucket(self.step), Entry { vertex, distance: sum });
+        }
+    }
+
+    /// Offers the sums beyond the horizon that can matter, and removes the horizon.
+    fn pass_horizon(&mut self, bins: &mut [Bins<D>]) {
+        let horizon = std::mem::replace(&mut self.horizon, D::UNREACHED);
+        let degree = |vertex: usize| self.graph.out_neighbours(vertex as u32).len() as u64;
+        let is_final = |vertex: usize| D::load(&self.labels[vertex]) < horizon;
+        let vertices = (0..self.labels.len()).into_par_iter();
+        let arcs_of_final: u64 = vertices.map(|vertex| if is_final(vertex) { degree(vertex) } else { 0 }).sum();
+        let pulls = !self.graph.is_directed() && arcs_of_final > self.graph.num_arcs() / 2;
+        blocks(self.labels.len(), BLOCK, bins, self.cancel, |bins, range| {
+            for vertex in range {
+                match is_final(vertex) {
+                    true if !pulls => self.push(bins, vertex as u32, horizon),
+                    false if pulls => self.pull(bins, vertex as u32, horizon),
+                    _ => {}
+                }
+            }
+        });
+    }
+
+    /// Offers the sums of a final vertex that are not below the horizon.
+    fn push(&self, bins: &mut Bins<D>, vertex: u32, horizon: D) {
+        let distance = D::load(&self.labels[vertex as usize]);
+        for (&neighbour, &weight) in self.graph.out_neighbours(vertex).iter().zip(self.graph.out_weights(vertex)) {
+            match distance.plus(weight) {
+                Some(sum) if sum >= horizon => self.offer(bins, neighbour, sum),
+                Some(_) => {}
+                None => self.refuse(vertex, neighbour, weight),
+            }
+        }
+    }
+
+    /// Offers `vertex` the least sum of its final neighbours.
+    fn pull(&self, bins: &mut Bins<D>, vertex: u32, horizon: D) {
+        let mut least = D::UNREACHED;
+        for (&neighbour, &weight) in self.graph.out_neighbours(vertex).iter().zip(self.graph.out_weights(vertex)) {
+            let distance = D::load(&self.labels[neighbour as usize]);
+            if distance < horizon {
+                match distance.plus(weight) {
+                    Some(sum) if sum < least => least = sum,
+                    Some(_) => {}
+                    None => self.refuse(neighbour, vertex, weight),
+                }
+            }
+        }
+        if least < D::UNREACHED {
+            self.offer(bins, vertex, least);
+        }
+    }
+
+    #[cold]
+    fn refuse(&self, from: u32, to: u32, weight: W) {
+        let weight: f64 = weight.into();
+        let refused = if weight >= 0.0 {
+            if self.horizon < D::UNREACHED {
+                return;
+            }
+            Refused::TooNarrow
+        } else {
+            Refused::Error(KernelError::BadWeight { from, to, weight })
+        };
+        self.refused.lock().unwrap_or_else(std::sync::PoisonError::into_inner).get_or_insert(refused);
+    }
+
+    /// Returns the first bucket from `bucket` on that has an entry.
+    fn next_bucket(&self, bins: &mut [Bins<D>], bucket: u64) -> Option<u64> {
+        let near = bins.iter().filter_map(|bins| bins.first_from(bucket)).min();
+        near.or_else(|| self.advance(bins))
+    }
+
+    /// Moves the window to the first bucket of the far entries. Returns this bucket, or `None` without any entry.
+    fn advance(&self, bins: &mut [Bins<D>]) -> Option<u64> {
+        let is_stale = |entry: &Entry<D>| D::load(&self.labels[entry.vertex as usize]) < entry.distance;
+        bins.iter_mut().for_each(|bins| bins.far.retain(|entry| !is_stale(entry)));
+        let entries = bins.iter().flat_map(|bins| &bins.far);
+        let first = entries.map(|entry| entry.distance.bucket(self.step)).min()?;
+        for bins in bins {
+            bins.base = first;
+            for entry in std::mem::take(&mut bins.far) {
+                bins.push(entry.distance.bucket(self.step), entry);
+            }
+        }
+        Some(first)
+    }
+}
+
+/// Compares `distances` with those that a plain Dijkstra computes. The numbers must be equal, those with a fraction
+/// too: both kernels compute the least sum of a path, added from the root on.
+///
+/// ```
+/// use anabranch_graph::Graph;
+/// use anabranch_graph::kernels::sssp::verify;
+/// let graph = Graph::undirected_weighted([(0, 1, 0.5f32), (1, 2, 0.25)]);
+/// assert!(verify(&graph, 0, &[0.0, 0.5, 0.75]).is_ok());
+/// assert!(verify(&graph, 0, &[0.0, 0.5, 1.0]).is_err());
+/// ```
+///
+/// # Errors
+/// Returns the first vertex that is wrong.
+///
+/// # Panics
+/// Panics if the graph has no `root`.
+pub fn verify<W: Length>(graph: &Graph<W>, root: u32, distances: &[W::Distance]) -> Result<(), VerifyError> {
+    let num_vertices = graph.num_vertices();
+    VerifyError::unless(distances.len() == num_vertices, || {
+        format!("the result does not have {num_vertices} vertices")
+    })?;
+    for (vertex, (&found, expected)) in distances.iter().zip(dijkstra(graph, root)).enumerate() {
+        VerifyError::unless(found == expected, || {
+            format!("vertex {vertex} has the distance {found} instead of {expected}")
+        })?;
+    }
+    Ok(())
+}
+
+fn dijkstra<W: Length>(graph: &Graph<W>, root: u32) -> Vec<W::Distance> {
+    let mut distances = vec![W::UNREACHED; graph.num_vertices()];
+    distances[root as usize] = W::ZERO;
+    let mut queue = BinaryHeap::from([Reverse((W::key(W::ZERO), root))]);
+    while let Some(Reverse((key, vertex))) = queue.pop() {
+        let distance = distances[vertex as usize];
+        if W::key(distance) < key {
+            continue;
+        }
+        for (&neighbour, &weight) in graph.out_neighbours(vertex).iter().zip(graph.out_weights(vertex)) {
+            let sum = W::extend(distance, weight);
+            if sum < distances[neighbour as usize] {
+                distances[neighbour as usize] = sum;
+                queue.push(Reverse((W::key(sum), neighbour)));
+            }
+        }
+    }
+    distances
+}

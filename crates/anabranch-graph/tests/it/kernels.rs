@@ -1,0 +1,226 @@
+//! Each kernel on the corpus, with different numbers of threads.
+
+use std::collections::BTreeSet;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
+
+use anabranch::Pool;
+use anabranch_graph::Graph;
+use anabranch_graph::kernels::pagerank::Parameters;
+use anabranch_graph::kernels::{self, Cancel, KernelError, UNREACHED};
+
+use crate::corpus::{Edges, Random, corpus};
+
+const THREADS: [usize; 4] = [1, 2, 5, 32];
+
+/// Returns the directed and the undirected graph of `edges`.
+pub fn graphs(edges: &Edges) -> [Graph; 2] {
+    let edges = || edges.iter().map(|&(from, to, _)| (from, to));
+    [Graph::undirected(edges()), Graph::directed(edges())]
+}
+
+/// Calls `check` for each directed and undirected graph of the corpus, on pools of 1 to 32 threads.
+fn on_corpus(check: impl Fn(&str, &Graph) + Sync) {
+    let graphs: Vec<_> = corpus().iter().map(|(name, edges)| (*name, graphs(edges))).collect();
+    for threads in THREADS {
+        let pool = Pool::builder().threads(threads).build().unwrap();
+        pool.install(|| {
+            for (name, graphs) in &graphs {
+                for graph in graphs {
+                    let name = format!("{name}, directed {}, {threads} threads", graph.is_directed());
+                    check(&name, graph);
+                }
+            }
+        });
+    }
+}
+
+/// The same for weighted graphs, with whole numbers and with fractions.
+fn on_weighted_corpus(check: impl Fn(&str, &[Graph<u32>; 2], &[Graph<f32>; 2]) + Sync) {
+    let whole = |edges: &Edges| edges.clone();
+    let fractions = |edges: &Edges| edges.iter().map(|&(a, b, w)| (a, b, w as f32 / 7.0)).collect::<Vec<_>>();
+    let graphs: Vec<_> = corpus()
+        .iter()
+        .map(|(name, edges)| {
+            let whole = [Graph::undirected_weighted(whole(edges)), Graph::directed_weighted(whole(edges))];
+            let fractions = [Graph::undirected_weighted(fractions(edges)), Graph::directed_weighted(fractions(edges))];
+            (*name, whole, fractions)
+        })
+        .collect();
+    for threads in THREADS {
+        let pool = Pool::builder().threads(threads).build().unwrap();
+        pool.install(|| {
+            for (name, whole, fractions) in &graphs {
+                check(&format!("{name}, {threads} threads"), whole, fractions);
+            }
+        });
+    }
+}
+
+/// Some vertices of a graph: the first, the last, and others.
+fn roots(num_vertices: usize) -> BTreeSet<u32> {
+    let mut random = Random(num_vertices as u64);
+    let end = num_vertices as u32;
+    let mut roots = BTreeSet::new();
+    if end > 0 {
+        roots.extend([0, end - 1, random.below(end), random.below(end)]);
+    }
+    roots
+}
+
+#[test]
+fn bfs_finds_levels_of_plain_search() {
+    on_corpus(|name, graph| {
+        for root in roots(graph.num_vertices()) {
+            let found = kernels::bfs(graph, root, &()).unwrap();
+            kernels::bfs::verify(graph, root, &found).unwrap_or_else(|error| panic!("{name}, root {root}: {error}"));
+        }
+    });
+}
+
+#[test]
+fn sssp_finds_distances_and_parents_of_dijkstra() {
+    fn check<W: kernels::sssp::Length>(name: &str, graph: &Graph<W>) {
+        // Rounds of many threads take long in unoptimised code.
+        let some = if anabranch::current_num_threads() > THREADS[2] { 1 } else { 4 };
+        let many_deltas = anabranch::current_num_threads() == THREADS[1];
+        for root in roots(graph.num_vertices()).into_iter().take(some) {
+            for delta in if many_deltas && root == 0 { &[None, Some(0.5), Some(3.0), Some(1e12)][..] } else { &[None] }
+            {
+                let fail = |error| panic!("{name}, root {root}, delta {delta:?}: {error}");
+                let distances = kernels::sssp(graph, root, *delta, &()).unwrap();
+                kernels::sssp::verify(graph, root, &distances).unwrap_or_else(fail);
+                if delta.is_none() {
+                    let parents = kernels::sssp::parents(graph, root, &distances, &()).unwrap();
+                    kernels::sssp::verify_parents(graph, root, &distances, &parents).unwrap_or_else(fail);
+                }
+            }
+        }
+    }
+    on_weighted_corpus(|name, whole, fractions| {
+        whole.iter().for_each(|graph| check(name, graph));
+        fractions.iter().for_each(|graph| check(name, graph));
+    });
+}
+
+#[test]
+fn components_are_those_of_plain_search() {
+    on_corpus(|name, graph| {
+        let components = kernels::connected_components(graph, &()).unwrap();
+        kernels::components::verify(graph, &components).unwrap_or_else(|error| panic!("{name}: {error}"));
+    });
+}
+
+#[test]
+fn pagerank_is_a_fixed_point_of_plain_iteration() {
+    on_corpus(|name, graph| {
+        let rank = kernels::pagerank(graph, &Parameters { max_iterations: 1000, ..Default::default() }, &()).unwrap();
+        let verified = kernels::pagerank::verify(graph, &rank, &Parameters::default());
+        verified.unwrap_or_else(|error| panic!("{name}, {} iterations: {error}", rank.iterations));
+    });
+}
+
+#[test]
+fn pagerank_is_identical_for_any_number_of_threads() {
+    let first = std::sync::Mutex::new(std::collections::HashMap::new());
+    on_corpus(|name, graph| {
+        let shape = name[..name.rfind(',').unwrap()].to_owned();
+        let rank = kernels::pagerank(graph, &Parameters { tolerance: 0.0, ..Default::default() }, &()).unwrap();
+        let bits: Vec<u32> = rank.scores.iter().map(|score| score.to_bits()).collect();
+        assert_eq!(*first.lock().unwrap().entry(shape).or_insert_with(|| bits.clone()), bits, "{name}");
+    });
+}
+
+#[test]
+fn pagerank_of_known_graph() {
+    // Vertices 0 and 1 give all to 2, and 2 gives all to 0: x = .05 + .85 z, z = .05 + .85 (x + .05).
+    let graph = Graph::directed([(0, 2), (1, 2), (2, 0)]);
+    let parameters = Parameters { tolerance: 1e-7, max_iterations: 1000, ..Default::default() };
+    let rank = kernels::pagerank(&graph, &parameters, &()).unwrap();
+    let z = (0.05 + 0.85 * 0.1) / (1.0 - 0.85 * 0.85);
+    for (found, expected) in rank.scores.iter().zip([0.05 + 0.85 * z, 0.05, z]) {
+        assert!((found - expected).abs() < 1e-5, "{found} {expected}");
+    }
+}
+
+#[test]
+fn triangles_are_those_of_intersections() {
+    on_corpus(|name, graph| {
+        let triangles = kernels::count_triangles(graph, &()).unwrap();
+        kernels::triangles::verify(graph, triangles).unwrap_or_else(|error| panic!("{name}: {error}"));
+    });
+    let clique = (0..50).flat_map(|a| (0..a).map(move |b| (a, b)));
+    assert_eq!(kernels::count_triangles(&Graph::undirected(clique), &()), Ok(50 * 49 * 48 / 6));
+}
+
+#[test]
+fn betweenness_is_that_of_plain_brandes() {
+    on_corpus(|name, graph| {
+        let sources: Vec<u32> = roots(graph.num_vertices()).into_iter().collect();
+        let scores = kernels::betweenness(graph, &sources, &()).unwrap();
+        let verified = kernels::betweenness::verify(graph, &sources, &scores);
+        verified.unwrap_or_else(|error| panic!("{name}, sources {sources:?}: {error}"));
+    });
+}
+
+#[test]
+fn bad_arguments_are_refused() {
+    let graph = Graph::undirected_weighted([(0, 1, -1.0f32), (1, 2, f32::NAN)]);
+    let missing = KernelError::NoSuchVertex { vertex: 3, num_vertices: 3 };
+    assert_eq!(kernels::bfs(&graph, 3, &()).unwrap_err(), missing);
+    assert_eq!(kernels::sssp(&graph, 3, None, &()).unwrap_err(), missing);
+    assert_eq!(kernels::betweenness(&graph, &[0, 3], &()).unwrap_err(), missing);
+    assert_eq!(kernels::bfs(&Graph::undirected([]), 0, &()).unwrap_err().to_string().split(':').count(), 2);
+    let bad = KernelError::BadWeight { from: 0, to: 1, weight: -1.0 };
+    assert_eq!(kernels::sssp(&graph, 0, None, &()).unwrap_err(), bad);
+    assert!(matches!(kernels::sssp(&graph, 2, Some(1.0), &()), Err(KernelError::BadWeight { .. })));
+    for delta in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        assert!(matches!(kernels::sssp(&graph, 0, Some(delta), &()), Err(KernelError::BadParameter { .. })));
+    }
+    for damping in [-0.1, 1.1, f32::NAN] {
+        let rank = kernels::pagerank(&graph, &Parameters { damping, ..Default::default() }, &());
+        assert!(matches!(rank, Err(KernelError::BadParameter { .. })));
+    }
+    let parameters = Parameters { tolerance: f64::NAN, ..Default::default() };
+    assert!(matches!(kernels::pagerank(&graph, &parameters, &()), Err(KernelError::BadParameter { .. })));
+}
+
+/// Cancels after it has been asked some times.
+struct After(AtomicUsize);
+
+impl Cancel for After {
+    fn is_cancelled(&self) -> bool {
+        let rest = self.0.load(Relaxed);
+        self.0.store(rest.saturating_sub(1), Relaxed);
+        rest == 0
+    }
+}
+
+#[test]
+fn cancelled_kernels_return_error_at_any_moment() {
+    let (_, edges) = corpus().into_iter().find(|(name, _)| *name == "skewed").unwrap();
+    let graph = Graph::undirected_weighted(edges);
+    let distances = kernels::sssp(&graph, 0, None, &()).unwrap();
+    for asked in [0, 1, 2, 3, 5, 8, 13, 21] {
+        let after = || After(AtomicUsize::new(asked));
+        let ends = [
+            kernels::bfs(&graph, 0, &after()).map(drop),
+            kernels::sssp(&graph, 0, Some(1.0), &after()).map(drop),
+            kernels::sssp::parents(&graph, 0, &distances, &after()).map(drop),
+            kernels::connected_components(&graph, &after()).map(drop),
+            kernels::pagerank(&graph, &Parameters { tolerance: 0.0, ..Default::default() }, &after()).map(drop),
+            kernels::count_triangles(&graph, &after()).map(drop),
+            kernels::betweenness(&graph, &[0, 1, 2, 3, 4, 5, 6, 7], &after()).map(drop),
+        ];
+        for (kernel, end) in ends.into_iter().enumerate() {
+            let may_be_done = asked > 3 && end == Ok(());
+            assert!(may_be_done || end == Err(KernelError::Cancelled), "kernel {kernel}, asked {asked}: {end:?}");
+        }
+    }
+}
+
+#[test]
+fn parents_of_unreached_vertices_are_absent() {
+    let found = kernels::bfs(&Graph::directed([(1, 0)]), 0, &()).unwrap();
+    assert_eq!((found.parents, found.levels), (vec![0, UNREACHED], vec![0, UNREACHED]));
+}
