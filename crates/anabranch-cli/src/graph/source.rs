@@ -11,7 +11,8 @@ use crate::values::{self, threads};
 /// The options of reading a graph.
 #[derive(clap::Args)]
 pub struct Source {
-    /// The file with the graph: .el, .wel, .txt (SNAP), .mtx, .gr, .sg, .wsg or .ag, plain or compressed by gzip or zstd
+    /// The file with the graph: .el, .wel, .txt (SNAP), .mtx, .gr, .sg, .wsg or .ag, plain or compressed by gzip or
+    /// zstd
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
 

@@ -3,7 +3,7 @@
 //! Only addresses are captured here. Whoever shows a stack finds the names.
 
 use crate::{
-    fiber::{context::call_from, fiber::Fiber, stack::overflow, status::State},
+    fiber::{context::call_from, fiber::Fiber, stack::overflow},
     pool::worker::Worker,
     sys::unwind::catch_unwind,
     wait::current_stack::Stack,
@@ -20,7 +20,7 @@ impl Fiber {
     /// # Safety
     /// The caller is the thread of the fiber's worker.
     unsafe fn capture(&self) -> Option<Backtrace> {
-        if !matches!(self.card.state(), State::Suspended | State::SuspendedUntil) {
+        if !self.card.state().is_suspended() {
             return None;
         }
         // It blocks its thread, that is, this is its stack. Only the innermost call knows where that ends.
