@@ -4,8 +4,8 @@
 //!
 //! **Top-down** visits the frontier, a queue, and claims each unvisited out-neighbour. **Bottom-up** visits the
 //! unvisited vertices, and searches the in-neighbours of each for one in the frontier, a set. It stops at the first.
-//! The search turns bottom-up once the frontier has more than 1 / [`ALPHA`] of the unexplored arcs. It turns top-down
-//! again once a shrinking frontier has fewer than 1 / [`BETA`] of the vertices.
+//! The search turns bottom-up once the frontier has more than 1 / `ALPHA` of the unexplored arcs. It turns top-down
+//! again once a shrinking frontier has fewer than 1 / `BETA` of the vertices.
 //!
 //! **Encoding.** `visited` has one bit for each vertex. Top-down, a thread claims a vertex by setting its bit, and then
 //! writes its parent and level. Bottom-up, one thread owns the vertices of a word of 64 bits, so it needs no claims.

@@ -7,8 +7,8 @@
 //! two vertices makes the greater of their roots a child of the less. Compressing makes each vertex a child of its
 //! root. In the end the roots are the least vertices of the components, whatever the order of the links.
 //!
-//! **Sampling.** The first [`ROUNDS`] neighbours of each vertex are linked first. After that, most vertices of most
-//! graphs belong to one tree. The kernel estimates by [`SAMPLES`] which one, and skips its vertices when it links the
+//! **Sampling.** The first `ROUNDS` neighbours of each vertex are linked first. After that, most vertices of most
+//! graphs belong to one tree. The kernel estimates by `SAMPLES` which one, and skips its vertices when it links the
 //! other neighbours: each edge out of the tree is also in the list of its other end. In a directed graph the other
 //! vertices link their in-neighbours too, so the components are those of the graph without directions.
 

@@ -8,7 +8,7 @@
 //! A vertex without outgoing edges contributes to no vertex, as in GAP. So the scores of a graph with such vertices sum
 //! to less than 1.
 //!
-//! **Encoding.** `contributions` has `score / out_degree` of each vertex. The vertices are in at most [`STAGES`]
+//! **Encoding.** `contributions` has `score / out_degree` of each vertex. The vertices are in at most `STAGES`
 //! ranges. The threads compute the scores of one range from all contributions, and only then replace the contributions
 //! of the range. So a later range sees the new scores of the earlier ones (Gauss-Seidel), which takes fewer iterations
 //! than to replace all at the end (Jacobi). The ranges and the order of every sum depend on the graph alone. So the

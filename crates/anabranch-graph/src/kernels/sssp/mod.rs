@@ -19,7 +19,7 @@
 //!
 //! **Encoding.** An entry is a vertex and the distance with which it entered its bucket. Once the vertex has a lower
 //! distance the entry is stale, and the kernel skips it. Every decrease of a distance makes one entry. So each distance
-//! that a vertex has is relaxed at most once. Each thread keeps [`WINDOW`] buckets, and all later entries in one list,
+//! that a vertex has is relaxed at most once. Each thread keeps `WINDOW` buckets, and all later entries in one list,
 //! from which it fills the buckets again. So the memory does not depend on `delta`.
 //!
 //! **Widths.** Distances are kept in 32 bits. If a sum of whole numbers exceeds them, the kernel starts again with 64
