@@ -170,6 +170,42 @@ fn fiber_shows_its_name_its_waits_and_who_woke_it() {
 }
 
 #[test]
+fn spawn_shows_its_place_on_the_thread_that_spawns() {
+    common::watchdog(common::LONG, || {
+        let pool = traced("spawns", 1);
+        let line = on_thread("outside", || {
+            let line = line!() + 1;
+            let fiber = pool.spawn(|cx| cx.scope(|s| drop(s.spawn(|_| line!()))));
+            pool.run(|cx| fiber.join(cx)).unwrap();
+            line
+        });
+        drop(pool);
+        let trace = read();
+        for name in ["outside", "spawns 0"] {
+            let spawn = events(lane(&trace, name)).find(|event| matches!(event, Event::Spawn(_)));
+            assert_eq!(site(&trace, spawn.unwrap()), ("", line), "{name}");
+        }
+    });
+}
+
+#[test]
+fn blocking_call_is_a_span_of_its_thread() {
+    common::watchdog(common::LONG, || {
+        let pool = traced("callers", 1);
+        let (thread, line) = on_thread("caller", || {
+            let line = line!() + 1;
+            let call = pool.spawn(|cx| cx.blocking(|| thread::current().name().map(str::to_owned)).unwrap());
+            (pool.run(|cx| call.join(cx)).unwrap().unwrap(), line)
+        });
+        drop(pool);
+        let trace = read();
+        let events: Vec<Event> = events(lane(&trace, &thread)).collect();
+        let [begin @ Event::SpanBegin(_), Event::SpanEnd, ..] = events[..] else { panic!("{events:?}") };
+        assert_eq!(site(&trace, begin), ("blocking", line));
+    });
+}
+
+#[test]
 fn wait_with_a_deadline_shows_its_place() {
     common::watchdog(common::LONG, || {
         let pool = traced("sleepers", 1);

@@ -14,6 +14,7 @@ use crate::{
     },
     sys::unwind::{AbortOnUnwind, catch_unwind, resume_unwind},
     time::NEVER,
+    trace::Event,
     wait::{
         Cancelled,
         latch::{Latch, LatchWait},
@@ -21,7 +22,14 @@ use crate::{
         waiter::Selected,
     },
 };
-use std::{cell::UnsafeCell, mem, panic::AssertUnwindSafe, ptr, sync::Arc, thread};
+use std::{
+    cell::UnsafeCell,
+    mem,
+    panic::{AssertUnwindSafe, Location},
+    ptr,
+    sync::Arc,
+    thread,
+};
 
 /// A call of a fiber. Before the call has begun the fiber owns the stage, then the thread that runs it, and after
 /// `done` the fiber again.
@@ -30,6 +38,7 @@ struct Call<F, R> {
     node: blocking_threads::Call,
     done: Latch,
     registry: *const Registry,
+    at: &'static Location<'static>,
     stage: UnsafeCell<Stage<F, R>>,
 }
 
@@ -40,11 +49,12 @@ enum Stage<F, R> {
 }
 
 impl<F: FnOnce() -> R + Send, R: Send> Call<F, R> {
-    fn new(function: F, registry: &Registry) -> Self {
+    fn new(function: F, registry: &Registry, at: &'static Location<'static>) -> Self {
         Self {
             node: blocking_threads::Call::new(Self::run),
             done: Latch::new(),
             registry,
+            at,
             stage: UnsafeCell::new(Stage::Unstarted(function)),
         }
     }
@@ -62,7 +72,10 @@ impl<F: FnOnce() -> R + Send, R: Send> Call<F, R> {
             let Stage::Unstarted(function) = mem::replace(&mut *stage, Stage::Running) else {
                 unreachable!("a call is run once")
             };
-            let result = on_behalf_of(&*(*this).registry, || catch_unwind(AssertUnwindSafe(function)));
+            let registry = &*(*this).registry;
+            registry.trace.record(|| Event::SpanBegin(registry.trace.site("blocking", (*this).at)));
+            let result = on_behalf_of(registry, || catch_unwind(AssertUnwindSafe(function)));
+            registry.trace.record(|| Event::SpanEnd);
             *stage = Stage::Ended(result);
             (*this).done.notify();
         }
@@ -142,7 +155,7 @@ impl Cx<'_> {
         self.check_stack();
         let registry = Pool::of_caller();
         let threads: &Arc<BlockingThreads> = &registry.blocking;
-        let call = Call::new(call, registry);
+        let call = Call::new(call, registry, reason.at);
         // A thread may use the call until it has ended.
         let abort = AbortOnUnwind;
         // SAFETY: `wait` returns when the call has been withdrawn or has ended, and nothing unwinds before. The closure

@@ -20,7 +20,7 @@ use crate::{
         thread,
     },
     time::{Clock, Subscription},
-    trace::{Event, Tracer},
+    trace::{Event, Site, Tracer},
 };
 use crossbeam_utils::CachePadded;
 use std::{
@@ -242,6 +242,11 @@ impl Registry {
     /// Enqueues a fiber to start: in the caller's own queue if it is in this pool, or else on one of the workers.
     pub(crate) fn inject(&self, job: Job) {
         let here = Worker::current();
+        if self.trace.is_on() {
+            // SAFETY: the job was not run, since no queue has it.
+            let site = unsafe { job.origin() }.map_or(Site::UNKNOWN, |origin| self.trace.site("", origin));
+            self.trace.record(|| Event::Spawn(site));
+        }
         if here.is_of(self) {
             // SAFETY: this thread holds the worker entry, so it is the owner of the queue.
             unsafe { here.fibers.jobs.push(job) };
