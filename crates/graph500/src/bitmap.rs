@@ -10,6 +10,14 @@ pub(crate) fn contains(set: &[u64], bit: u32) -> bool {
     set[(bit / 64) as usize] >> (bit % 64) & 1 != 0
 }
 
+/// Removes the first `bits` bits, and adds the rest of the last word.
+pub(crate) fn clear_to(set: &mut [u64], bits: usize) {
+    set.fill(0);
+    if !bits.is_multiple_of(64) {
+        set[bits / 64] = !0 << (bits % 64);
+    }
+}
+
 pub(crate) fn count(set: &[u64]) -> u64 {
     set.iter().map(|word| u64::from(word.count_ones())).sum()
 }

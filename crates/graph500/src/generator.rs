@@ -33,6 +33,9 @@ const A: u32 = (0.57 * 4_294_967_296.0) as u32;
 const AB: u32 = (0.76 * 4_294_967_296.0) as u32;
 const ABC: u32 = (0.95 * 4_294_967_296.0) as u32;
 
+/// The probability that a bit of an end is zero, before the labels are permuted: A + B, and also A + C.
+pub(crate) const UPPER_HALF: f64 = 0.76;
+
 /// Edges between two checks of the observer.
 const BLOCK: usize = 1 << 18;
 

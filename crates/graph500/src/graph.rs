@@ -1,45 +1,61 @@
-//! The graph that kernel 1 builds and every kernel 2 reads: compressed sparse rows with three additional tables.
+//! The graph that kernel 1 builds and every kernel 2 reads: compressed sparse rows over relabelled vertices.
 //!
-//! The vertices keep their input labels, so that a search writes its output without a translation. Only the rows are
-//! rearranged:
-//! - there are no self-loops and duplicates (no search can use them),
-//! - a row lists its neighbours by descending degree. A bottom-up search needs any neighbour in the frontier, and a hub
-//!   is the most likely one (Yasui, Fujisawa, Goto 2013),
-//! - each row's first neighbour is also in a separate array, which is read in vertex order: most vertices need only it,
-//!   and their rows are never touched,
-//! - a bitmap marks isolated vertices, so that no search tries to reach them.
+//! **Ranks.** Kernel 1 orders the vertices by descending degree and numbers them in that order. A vertex's number is
+//! its
+//! *rank*; the input's number is its *label*. All tables except `ranks` are in ranks. Isolated vertices have the common
+//! rank [`Graph::num_connected`], and no table has an entry for them. Hubs have small ranks, so most of what a search
+//! tests lies in the first kilobytes of its bitmaps. Vertices of about equal degree keep the order of their labels, so
+//! that a pass over the labels reads a table of ranks as a few ascending streams.
 //!
-//! **Row index.** Vertices are in *bands* of 2^shift neighbouring labels. A band's rows are contiguous and start at a
-//! 64-bit offset. Offsets within the band have 32 bits: four bytes per vertex, whatever the number of edges. Each band
-//! has one offset more than vertices, so that a row's end is always the next entry. Bands need not be adjacent: kernel
-//! 1 sorts each band in place, and the space of its duplicates stays unused.
+//! **Rows.** There are no self-loops and duplicates (no search can use them). A row lists its neighbours by ascending
+//! rank. A bottom-up search needs any neighbour in the frontier, and a hub is the most likely one (Yasui, Fujisawa,
+//! Goto 2013). Each row's first neighbour is also in a separate array: most vertices need only it, and their rows are
+//! never read.
+//!
+//! **Row index.** A row is an offset and a length of 32 bits each. The offset counts from the `base` that 64
+//! neighbouring ranks share. So the index takes eight bytes per vertex, whatever the number of edges, and rows need not
+//! be adjacent: kernel 1 sorts in place, and the space of duplicates stays unused.
 //!
 //! **Widths.** Internally, vertex numbers have 32 bits, which suffices for scales up to 32. Larger graphs are refused
 //! ([`RunError::TooManyVertices`](crate::RunError)). Input tuples have 48 bits and output parents 64.
 
-use crate::bitmap;
+use std::sync::atomic::AtomicU32;
 
 /// An undirected graph for searches. Built by [`Graph::build`].
 pub struct Graph {
-    pub(crate) num_vertices: usize,
     pub(crate) num_arcs: u64,
-    /// The binary logarithm of the vertices in a band; at least 6, so that a band is whole words of a bitmap.
-    pub(crate) shift: u32,
-    /// The start of each band in `neighbours`, and the end of the last one.
-    pub(crate) bands: Vec<u64>,
-    /// For each band, 2^shift + 1 offsets into the band.
-    pub(crate) rows: Vec<u32>,
+    /// The rank of each label; for an isolated vertex, the number of ranks.
+    pub(crate) ranks: Vec<u32>,
+    /// The label at each rank, and 0 at the rank of isolated vertices.
+    pub(crate) labels: Vec<u32>,
+    /// The start in `neighbours` from which the rows of 64 neighbouring ranks count.
+    pub(crate) bases: Vec<u64>,
+    pub(crate) rows: Vec<Row>,
+    /// The ranks of the neighbours.
     pub(crate) neighbours: Vec<u32>,
-    /// The first neighbour of each vertex; an isolated vertex has itself.
+    /// The first neighbour of each rank.
     pub(crate) first: Vec<u32>,
-    /// Isolated vertices, and the bits beyond the last vertex.
-    pub(crate) isolated: Vec<u64>,
+}
+
+/// The place of a row.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub(crate) struct Row {
+    pub(crate) offset: u32,
+    pub(crate) len: u32,
+}
+
+/// A [`Row`] that threads write.
+#[repr(C)]
+pub(crate) struct AtomicRow {
+    pub(crate) offset: AtomicU32,
+    pub(crate) len: AtomicU32,
 }
 
 impl Graph {
     /// Returns the largest label in the input plus one.
     pub fn num_vertices(&self) -> u64 {
-        self.num_vertices as u64
+        self.ranks.len() as u64
     }
 
     /// Returns the number of directed edges without self-loops and duplicates: twice the undirected ones.
@@ -47,46 +63,73 @@ impl Graph {
         self.num_arcs
     }
 
+    /// Returns the number of vertices with a neighbour other than themselves.
+    pub fn num_connected(&self) -> u64 {
+        self.num_ranks() as u64
+    }
+
+    /// Returns the number of vertices without a neighbour other than themselves.
+    pub fn num_isolated(&self) -> u64 {
+        self.num_vertices() - self.num_connected()
+    }
+
+    /// Returns whether `vertex` exists and has a neighbour other than itself.
+    pub fn is_connected(&self, vertex: u64) -> bool {
+        let rank = usize::try_from(vertex).ok().and_then(|vertex| self.ranks.get(vertex));
+        rank.is_some_and(|&rank| (rank as usize) < self.num_ranks())
+    }
+
     /// Returns the number of different neighbours of `vertex`, without itself.
     ///
     /// # Panics
     /// Panics if there is no such vertex.
     pub fn degree(&self, vertex: u32) -> u32 {
-        self.row(vertex).len() as u32
+        self.rows.get(self.ranks[vertex as usize] as usize).map_or(0, |row| row.len)
     }
 
     /// Returns the neighbours of `vertex`, by descending degree.
     ///
     /// Degrees count duplicates here. Beyond 64 only their six leading binary digits are compared.
     ///
+    /// ```
+    /// use graph500::{Edge, Graph};
+    /// let graph = Graph::build(&[Edge::new(5, 1), Edge::new(5, 2), Edge::new(2, 7)], &())?;
+    /// assert_eq!(graph.neighbours(5).collect::<Vec<_>>(), [2, 1]);
+    /// # Ok::<(), graph500::RunError>(())
+    /// ```
+    ///
     /// # Panics
     /// Panics if there is no such vertex.
+    pub fn neighbours(&self, vertex: u32) -> impl ExactSizeIterator<Item = u32> + '_ {
+        let rank = self.ranks[vertex as usize];
+        let row = if (rank as usize) < self.num_ranks() { self.row(rank) } else { &[] };
+        row.iter().map(|&neighbour| self.labels[neighbour as usize])
+    }
+
+    /// Returns the number of ranks.
     #[inline]
-    pub fn row(&self, vertex: u32) -> &[u32] {
-        let band = (vertex >> self.shift) as usize;
-        let entry = vertex as usize + band;
-        let start = self.bands[band] as usize;
-        &self.neighbours[start + self.rows[entry] as usize..start + self.rows[entry + 1] as usize]
+    pub(crate) fn num_ranks(&self) -> usize {
+        self.rows.len()
     }
 
-    /// Returns the rows of 64 neighbouring vertices, and the lists of their band. The offsets are the start of each row
-    /// and, with the next one, its end.
+    /// Returns the number that isolated vertices have as their rank, and unreached vertices as their parent.
     #[inline]
-    pub(crate) fn rows_of_word(&self, word: usize) -> (&[u32], &[u32]) {
-        let band = (word * 64) >> self.shift;
-        let entry = word * 64 + band;
-        let starts = &self.rows[entry..(entry + 65).min(self.rows.len())];
-        (starts, &self.neighbours[self.bands[band] as usize..self.bands[band + 1] as usize])
+    pub(crate) fn no_rank(&self) -> u32 {
+        // Kernel 1 refuses graphs of 2^32 connected vertices.
+        self.num_ranks() as u32
     }
 
-    /// Returns the number of vertices without a neighbour other than themselves.
-    pub fn num_isolated(&self) -> u64 {
-        let padding = self.isolated.len() * 64 - self.num_vertices;
-        bitmap::count(&self.isolated) - padding as u64
+    /// Returns the row at a rank.
+    #[inline]
+    pub(crate) fn row(&self, rank: u32) -> &[u32] {
+        let Row { offset, len } = self.rows[rank as usize];
+        let start = self.bases[(rank / 64) as usize] as usize + offset as usize;
+        &self.neighbours[start..start + len as usize]
     }
 
-    /// Returns whether `vertex` exists and has a neighbour other than itself.
-    pub fn is_connected(&self, vertex: u64) -> bool {
-        vertex < self.num_vertices as u64 && !bitmap::contains(&self.isolated, vertex as u32)
+    /// Returns the length of the row at a rank.
+    #[inline]
+    pub(crate) fn row_len(&self, rank: u32) -> u32 {
+        self.rows[rank as usize].len
     }
 }

@@ -2,7 +2,6 @@
 
 use std::collections::HashSet;
 
-use crate::bitmap::ones;
 use crate::generator::SplitMix;
 use crate::graph::Graph;
 
@@ -20,25 +19,20 @@ use crate::graph::Graph;
 /// # Ok::<(), graph500::RunError>(())
 /// ```
 pub fn search_keys(graph: &Graph, count: usize, seed: u64) -> Vec<u64> {
-    let candidates = graph.num_vertices() - graph.num_isolated();
+    let candidates = graph.num_connected();
     let mut random = SplitMix::new(seed, 3);
     let places = distinct_below(candidates, count, &mut random);
 
-    // One pass over the bitmap in ascending order finds all of them. So this sorts the draws, and stores each vertex at
+    // One pass over the labels in ascending order finds all of them. So this sorts the draws, and stores each vertex at
     // the position of its draw.
     let mut ascending: Vec<(u64, usize)> = places.iter().copied().zip(0..).collect();
     ascending.sort_unstable();
     let mut keys = vec![0; places.len()];
-    let mut wanted = ascending.into_iter().peekable();
+    let mut connected = (0..graph.num_vertices()).filter(|&vertex| graph.is_connected(vertex));
     let mut passed = 0;
-    for (index, &isolated) in graph.isolated.iter().enumerate() {
-        let word = !isolated;
-        let here = u64::from(word.count_ones());
-        while let Some((place, slot)) = wanted.next_if(|&(place, _)| place < passed + here) {
-            let bit = ones(word).nth((place - passed) as usize);
-            keys[slot] = index as u64 * 64 + u64::from(bit.unwrap_or_default());
-        }
-        passed += here;
+    for (place, slot) in ascending {
+        keys[slot] = connected.nth((place - passed) as usize).unwrap_or_default();
+        passed = place + 1;
     }
     keys
 }

@@ -11,9 +11,10 @@
 
 use std::alloc::{Layout, alloc_zeroed};
 use std::fmt;
-use std::sync::atomic::{AtomicI64, AtomicU16, AtomicU32, AtomicU64};
+use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64};
 
 use crate::Edge;
+use crate::graph::{AtomicRow, Row};
 
 /// Types for which all-zero bytes are a valid value, and which need no drop.
 ///
@@ -30,6 +31,8 @@ unsafe impl Zeroable for u64 {}
 unsafe impl Zeroable for i64 {}
 // SAFETY: `Edge` is `repr(C)` and contains only integers.
 unsafe impl Zeroable for Edge {}
+// SAFETY: `Row` is `repr(C)` and contains only integers.
+unsafe impl Zeroable for Row {}
 
 /// An error: the allocator had no memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,14 +103,16 @@ macro_rules! shared {
             #[inline]
             fn shared(&mut self) -> &[$atomic] {
                 const { assert!(align_of::<$plain>() == align_of::<$atomic>()) };
-                // SAFETY: an atomic has the size and the valid values of its integer, and the assertion checks the
-                // alignment. The result keeps the exclusive borrow, so every access is through the atomics.
+                const { assert!(size_of::<$plain>() == size_of::<$atomic>()) };
+                // SAFETY: an atomic has the valid values of its integer, `AtomicRow` is `Row` with atomic fields in the
+                // same order, and the assertions check size and alignment. The result keeps the exclusive borrow, so
+                // every access is through the atomics.
                 unsafe { &*(std::ptr::from_mut(self) as *const [$atomic]) }
             }
         }
     )*};
 }
-shared!(u16 => AtomicU16, u32 => AtomicU32, u64 => AtomicU64, i64 => AtomicI64);
+shared!(u16 => AtomicU16, u32 => AtomicU32, u64 => AtomicU64, Row => AtomicRow);
 
 #[cfg(test)]
 mod tests {

@@ -1,9 +1,9 @@
 //! The memory that a run will take, computed before it starts.
 
 use crate::bfs::BfsKind;
-use crate::construct::Layout;
+use crate::construct::Bands;
 use crate::run::Config;
-use crate::{Edge, validate};
+use crate::{Edge, Spec, generator, validate};
 
 /// The memory in use at the peak of a run.
 ///
@@ -27,25 +27,26 @@ impl MemoryPlan {
     /// Computes the plan of `config`.
     pub fn of(config: &Config) -> MemoryPlan {
         let (vertices, edges) = (config.spec.num_vertices(), config.spec.num_edges());
-        let layout = Layout::new(vertices as usize, edges as usize);
+        let connected = connected(&config.spec);
         let arcs = 2 * edges;
-        let bitmap = vertices.div_ceil(64) * 8;
+        let bitmap = connected.div_ceil(64) * 8;
         let common = [
             ("edge tuples", edges * size_of::<Edge>() as u64),
             ("adjacency lists", arcs * 4),
-            ("row index", (vertices + layout.bands as u64) * 4),
-            ("first neighbours", vertices * 4 + bitmap),
+            ("row index", connected * 8 + bitmap),
+            ("first neighbours", connected * 4),
+            ("vertex order", vertices * 4 + connected * 4),
         ];
         let kernel = match config.bfs {
-            BfsKind::Sequential => vertices * 4,
-            BfsKind::Color => vertices * 2,
-            BfsKind::Direction => vertices * 8 + bitmap * 3,
+            BfsKind::Sequential => connected * 4,
+            BfsKind::Color => connected * 2,
+            BfsKind::Direction => connected * 4 + bitmap * 3,
         };
-        let sources = if layout.is_packed() { 0 } else { arcs * 2 };
-        let construction = [("arc sources", sources), ("degree ranks", vertices * 8)];
+        let is_packed = Bands::new(connected as usize).is_packed();
+        let construction = [("arc sources", if is_packed { 0 } else { arcs * 2 })];
         let search = [
             ("parents", vertices * 8),
-            ("search", kernel),
+            ("search", connected * 4 + kernel),
             ("validation", if config.validate { validate::bytes(vertices) } else { 0 }),
         ];
         let total = |part: &[(&str, u64)]| part.iter().map(|(_, bytes)| bytes).sum::<u64>();
@@ -62,5 +63,42 @@ impl MemoryPlan {
     /// Returns the sum of all parts, in bytes.
     pub fn peak(&self) -> u64 {
         self.stages.iter().map(|(_, bytes)| bytes).sum()
+    }
+}
+
+/// Returns how many vertices have neighbours: the expected number, and four times the square root of all vertices on
+/// top.
+///
+/// A vertex whose number has k one bits, before the labels are permuted, is a given end of a tuple with probability
+/// (C + D)^k (A + B)^(scale - k).
+fn connected(spec: &Spec) -> u64 {
+    let (scale, ends) = (spec.scale(), 2.0 * spec.num_edges() as f64);
+    let mut vertices = 1.0;
+    let mut expected = 0.0;
+    for ones in 0..=scale {
+        let end = generator::UPPER_HALF.powi((scale - ones) as i32) * (1.0 - generator::UPPER_HALF).powi(ones as i32);
+        expected -= vertices * (ends * (-end).ln_1p()).exp_m1();
+        vertices *= f64::from(scale - ones) / f64::from(ones + 1);
+    }
+    let deviations = 4.0 * (spec.num_vertices() as f64).sqrt();
+    ((expected + deviations) as u64).min(spec.num_vertices())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Graph, generate};
+
+    #[test]
+    fn planned_vertices_are_the_connected_ones() {
+        for (scale, factor) in [(1, 1), (6, 16), (12, 1), (14, 16), (15, 64)] {
+            for seed in 0..4 {
+                let spec = Spec::new(scale, factor, seed).unwrap();
+                let graph = Graph::build(&generate(&spec, &()).unwrap(), &()).unwrap();
+                let (planned, real) = (connected(&spec), graph.num_connected());
+                let slack = 8.0 * (spec.num_vertices() as f64).sqrt();
+                assert!(planned >= real && (planned - real) as f64 <= slack, "{scale}: {planned} for {real}");
+            }
+        }
     }
 }

@@ -21,7 +21,7 @@
 
 use anabranch::prelude::*;
 
-use super::{Kernel, Reach, UNREACHED};
+use super::{Kernel, Reach};
 use crate::RunError;
 use crate::graph::Graph;
 use crate::watch::Halt;
@@ -44,23 +44,24 @@ pub(super) struct Color<'g> {
 
 impl<'g> Color<'g> {
     pub(super) fn new(graph: &'g Graph) -> Result<Self, RunError> {
-        let colors = vec![Shade::White; graph.num_vertices];
+        let colors = vec![Shade::White; graph.num_ranks()];
         Ok(Color { graph, next: colors.clone(), colors })
     }
 }
 
 impl Kernel for Color<'_> {
-    fn search(&mut self, root: u32, parents: &mut [i64], halt: &Halt<'_>) -> Reach {
-        self.colors.par_chunks_mut(BLOCK).zip(parents.par_chunks_mut(BLOCK)).for_each(|(colors, parents)| {
+    fn search(&mut self, root: u32, tree: &mut [u32], halt: &Halt<'_>) -> Reach {
+        let unreached = self.graph.no_rank();
+        self.colors.par_chunks_mut(BLOCK).zip(tree.par_chunks_mut(BLOCK)).for_each(|(colors, tree)| {
             colors.fill(Shade::White);
-            parents.fill(UNREACHED);
+            tree.fill(unreached);
         });
         self.colors[root as usize] = Shade::Gray;
-        parents[root as usize] = i64::from(root);
+        tree[root as usize] = root;
 
         let mut reach = Reach { reached: 1, depth: 0 };
         loop {
-            let turned_gray = self.round(parents, halt);
+            let turned_gray = self.round(tree, halt);
             std::mem::swap(&mut self.colors, &mut self.next);
             if turned_gray == 0 || halt.is_cancelled() {
                 return reach;
@@ -73,21 +74,21 @@ impl Kernel for Color<'_> {
 
 impl Color<'_> {
     /// Computes the next color of every vertex. Returns the number of vertices that turned gray.
-    fn round(&mut self, parents: &mut [i64], halt: &Halt<'_>) -> u64 {
+    fn round(&mut self, tree: &mut [u32], halt: &Halt<'_>) -> u64 {
         let (graph, colors) = (self.graph, &self.colors[..]);
-        let blocks = (colors.par_chunks(BLOCK), self.next.par_chunks_mut(BLOCK), parents.par_chunks_mut(BLOCK));
-        let turn = |block: usize, old: &[Shade], new: &mut [Shade], parents: &mut [i64]| {
+        let blocks = (colors.par_chunks(BLOCK), self.next.par_chunks_mut(BLOCK), tree.par_chunks_mut(BLOCK));
+        let turn = |block: usize, old: &[Shade], new: &mut [Shade], tree: &mut [u32]| {
             let mut turned_gray = 0;
             if halt.is_cancelled() {
                 return turned_gray;
             }
-            for (i, ((old, new), parent)) in old.iter().zip(new).zip(parents).enumerate() {
+            for (i, ((old, new), parent)) in old.iter().zip(new).zip(tree).enumerate() {
                 *new = match old {
                     Shade::White => {
                         let row = graph.row((block * BLOCK + i) as u32);
                         match row.iter().find(|&&neighbour| colors[neighbour as usize] == Shade::Gray) {
                             Some(&neighbour) => {
-                                *parent = i64::from(neighbour);
+                                *parent = neighbour;
                                 turned_gray += 1;
                                 Shade::Gray
                             }
@@ -99,6 +100,6 @@ impl Color<'_> {
             }
             turned_gray
         };
-        blocks.into_par_iter().enumerate().map(|(block, (old, new, parents))| turn(block, old, new, parents)).sum()
+        blocks.into_par_iter().enumerate().map(|(block, (old, new, tree))| turn(block, old, new, tree)).sum()
     }
 }

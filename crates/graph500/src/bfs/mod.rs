@@ -1,7 +1,12 @@
 //! Kernel 2: breadth-first search, one kernel per file.
 //!
-//! All kernels fill the same array: for each vertex its parent in the tree, in the input's labels. The root is its own
-//! parent, and -1 stands for a vertex that was not reached.
+//! A kernel works in ranks alone. It writes the *tree*: the parent of each rank, 32 bits each, and [`Graph::no_rank`]
+//! for a vertex that it did not reach. The last pass of every search translates the tree to the output: for each label
+//! the label of its parent, the root being its own, and -1 for a vertex that was not reached.
+//!
+//! **Translation.** The pass goes over the labels, so that it writes the output in order. Within a degree class ranks
+//! ascend with the labels. So the reads of the tree are one ascending stream per class, and each cache line is read
+//! once. Most parents are hubs, whose labels are in cache. Isolated vertices share one entry behind the tree's end.
 
 mod color;
 mod direction;
@@ -19,6 +24,9 @@ use crate::{Observer, RunError};
 
 /// The parent of a vertex that was not reached.
 pub const UNREACHED: i64 = -1;
+
+/// Labels that one task translates.
+const TRANSLATED: usize = 1 << 13;
 
 /// The kind of search kernel.
 ///
@@ -103,6 +111,8 @@ pub struct Reach {
 pub struct Search<'g> {
     graph: &'g Graph,
     kernel: Box<dyn Kernel + 'g>,
+    /// The parents by rank, and one entry for all isolated vertices.
+    tree: Vec<u32>,
     parents: Vec<i64>,
 }
 
@@ -117,25 +127,51 @@ impl<'g> Search<'g> {
             BfsKind::Color => Box::new(color::Color::new(graph)?),
             BfsKind::Direction => Box::new(direction::Direction::new(graph)?),
         };
-        let mut parents = zeroed::<i64>("the parents", graph.num_vertices)?;
+        let mut tree = zeroed::<u32>("the tree", graph.num_ranks() + 1)?;
+        tree.par_chunks_mut(1 << 16).for_each(|tree| tree.fill(graph.no_rank()));
+        let mut parents = zeroed::<i64>("the parents", graph.ranks.len())?;
         parents.par_chunks_mut(1 << 16).for_each(|parents| parents.fill(UNREACHED));
-        Ok(Search { graph, kernel, parents })
+        Ok(Search { graph, kernel, tree, parents })
     }
 
     /// Searches from `root`. The benchmark times exactly this call.
     ///
     /// # Errors
-    /// Returns [`RunError::Cancelled`] if the observer cancels. The parents are then incomplete, and the next run
-    /// starts anew.
+    /// Returns [`RunError::Cancelled`] if the observer cancels. The parents are then arbitrary, and the next run starts
+    /// anew.
     ///
     /// # Panics
     /// Panics if there is no vertex `root`.
     pub fn run(&mut self, root: u64, observer: &dyn Observer) -> Result<Reach, RunError> {
         assert!(root < self.graph.num_vertices(), "there is no vertex {root}");
         let halt = Halt::new(observer);
-        let reach = self.kernel.search(root as u32, &mut self.parents, &halt);
+        let rank = self.graph.ranks[root as usize];
+        let (tree, isolated) = self.tree.split_at_mut(self.graph.num_ranks());
+        debug_assert_eq!(isolated, [self.graph.no_rank()]);
+        let reach = if rank == self.graph.no_rank() {
+            tree.fill(self.graph.no_rank());
+            Reach { reached: 1, depth: 0 }
+        } else {
+            self.kernel.search(rank, tree, &halt)
+        };
         halt.check()?;
+        self.translate();
+        // An isolated root is in no tree of ranks.
+        self.parents[root as usize] = root as i64;
         Ok(reach)
+    }
+
+    /// Writes `parents` from the tree.
+    fn translate(&mut self) {
+        let Graph { ranks, labels, .. } = self.graph;
+        let (tree, unreached) = (&self.tree[..], self.graph.no_rank());
+        self.parents.par_chunks_mut(TRANSLATED).zip(ranks.par_chunks(TRANSLATED)).for_each(|(parents, ranks)| {
+            for (parent, &rank) in parents.iter_mut().zip(ranks) {
+                // Without a branch: the loads of many iterations then overlap, and -1 has all bits.
+                let above = tree[rank as usize];
+                *parent = i64::from(labels[above as usize]) | -i64::from(above == unreached);
+            }
+        });
     }
 
     /// Returns the tree of the last run: every vertex's parent, or [`UNREACHED`].
@@ -146,8 +182,8 @@ impl<'g> Search<'g> {
 
 /// A search algorithm.
 trait Kernel: Send {
-    /// Fills `parents` from `root`. On entry they are as the kernel's last search left them, initially all
-    /// [`UNREACHED`]. If `halt` requests it, returns soon with arbitrary parents. The next search must still be
-    /// correct.
-    fn search(&mut self, root: u32, parents: &mut [i64], halt: &Halt<'_>) -> Reach;
+    /// Fills `tree` from the connected vertex at rank `root`. On entry the tree is as the last search left it, and any
+    /// other entry may be arbitrary. If `halt` requests it, returns soon with an arbitrary tree. The next search must
+    /// still be correct.
+    fn search(&mut self, root: u32, tree: &mut [u32], halt: &Halt<'_>) -> Reach;
 }

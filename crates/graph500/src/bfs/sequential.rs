@@ -6,7 +6,7 @@
 //! enters once. Nothing is removed; `head` follows the end. A level ends at the position where the queue ended when the
 //! level began.
 
-use super::{Kernel, Reach, UNREACHED};
+use super::{Kernel, Reach};
 use crate::RunError;
 use crate::graph::Graph;
 use crate::memory::zeroed;
@@ -22,14 +22,15 @@ pub(super) struct Sequential<'g> {
 
 impl<'g> Sequential<'g> {
     pub(super) fn new(graph: &'g Graph) -> Result<Self, RunError> {
-        Ok(Sequential { graph, queue: zeroed("the queue", graph.num_vertices)? })
+        Ok(Sequential { graph, queue: zeroed("the queue", graph.num_ranks())? })
     }
 }
 
 impl Kernel for Sequential<'_> {
-    fn search(&mut self, root: u32, parents: &mut [i64], halt: &Halt<'_>) -> Reach {
-        parents.fill(UNREACHED);
-        parents[root as usize] = i64::from(root);
+    fn search(&mut self, root: u32, tree: &mut [u32], halt: &Halt<'_>) -> Reach {
+        let unreached = self.graph.no_rank();
+        tree.fill(unreached);
+        tree[root as usize] = root;
         self.queue[0] = root;
         let (mut head, mut tail) = (0, 1);
         let (mut depth, mut level_end) = (0, 1);
@@ -44,9 +45,9 @@ impl Kernel for Sequential<'_> {
             let vertex = self.queue[head];
             head += 1;
             for &neighbour in self.graph.row(vertex) {
-                let parent = &mut parents[neighbour as usize];
-                if *parent == UNREACHED {
-                    *parent = i64::from(vertex);
+                let parent = &mut tree[neighbour as usize];
+                if *parent == unreached {
+                    *parent = vertex;
                     self.queue[tail] = neighbour;
                     tail += 1;
                 }

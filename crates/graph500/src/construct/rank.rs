@@ -1,26 +1,27 @@
 //! Ranks the vertices by descending degree.
 //!
-//! Degrees are counted per band, duplicates included. The order only makes searches fast, and a hub is a hub either
-//! way. It is a stable counting sort over *classes*: one class per degree up to 63, then 32 classes per power of two.
-//! So 896 counters suffice for any degree.
+//! Degrees count duplicates. The order only makes searches fast, and a hub is a hub either way. It is a stable counting
+//! sort over *classes*: one class per degree up to 63, then 32 classes per power of two. So 896 counters suffice for
+//! any degree. Within a class, ranks ascend with the labels.
 
 use std::sync::atomic::Ordering::Relaxed;
 
 use anabranch::prelude::*;
 
-use super::partition::{Arcs, Layout};
 use crate::RunError;
+use crate::graph::Row;
 use crate::memory::{Shared, zeroed};
-use crate::watch::Watch;
 
 const CLASSES: usize = 896;
 
-/// Two permutations, each the other's inverse.
-pub(super) struct Ranks {
-    /// The rank of each vertex.
-    pub(super) of: Vec<u32>,
-    /// The vertex at each rank.
-    pub(super) at: Vec<u32>,
+/// The order of the vertices.
+pub(super) struct Order {
+    /// The rank of each label; for isolated vertices, the number of ranks.
+    pub(super) ranks: Vec<u32>,
+    /// The label at each rank, and one entry for isolated vertices.
+    pub(super) labels: Vec<u32>,
+    /// The rows, whose lengths are the degrees.
+    pub(super) rows: Vec<Row>,
 }
 
 /// Returns the degree rounded down to six significant bits, densely numbered.
@@ -30,63 +31,47 @@ fn class(degree: u32) -> usize {
     ((extra << 5) + (degree >> extra)) as usize
 }
 
-/// Computes the ranks. Leaves each vertex's degree in `rows`, where each band has one entry more than vertices.
-pub(super) fn rank(arcs: &Arcs, rows: &mut [u32], layout: &Layout, watch: &Watch<'_>) -> Result<Ranks, RunError> {
-    let vertices = 1 << layout.shift;
-    rows.par_chunks_mut(vertices + 1).take(layout.bands).enumerate().for_each(|(band, degrees)| {
-        if watch.is_cancelled() {
-            return;
-        }
-        let limits = arcs.bands[band] as usize..arcs.bands[band + 1] as usize;
-        if layout.is_packed() {
-            for word in &arcs.words[limits] {
-                degrees[(word >> layout.bits) as usize] += 1;
-            }
-        } else {
-            for &source in &arcs.sources[limits] {
-                degrees[usize::from(source)] += 1;
-            }
+/// Computes the order from each label's degree.
+pub(super) fn rank(mut degrees: Vec<u32>) -> Result<Order, RunError> {
+    // At most 64 groups of labels, so that their counters stay few and the prefix sums short.
+    let group = degrees.len().div_ceil(64).max(1 << 12);
+    let mut counters = vec![0u32; degrees.len().div_ceil(group) * CLASSES];
+    degrees.par_chunks(group).zip(counters.par_chunks_mut(CLASSES)).for_each(|(degrees, counters)| {
+        for &degree in degrees {
+            counters[class(degree)] += 1;
         }
     });
-    watch.check()?;
-
-    // At most 64 groups of bands, so that their counters stay small and the prefix sums short.
-    let group = layout.bands.div_ceil(64).max(1);
-    let groups = layout.bands.div_ceil(group);
-    let mut counters = vec![0u32; groups * CLASSES];
-    rows.par_chunks(group * (vertices + 1)).zip(counters.par_chunks_mut(CLASSES)).for_each(|(rows, counters)| {
-        for rows in rows.chunks(vertices + 1) {
-            for &degree in &rows[..rows.len() - 1] {
-                counters[class(degree)] += 1;
-            }
-        }
-    });
-    let mut next = 0;
-    for class in (0..CLASSES).rev() {
-        for group in 0..groups {
-            let counter = &mut counters[group * CLASSES + class];
-            next += std::mem::replace(counter, next);
+    let connected = |counters: &[u32]| counters[1..].iter().map(|&count| u64::from(count)).sum::<u64>();
+    if counters.chunks(CLASSES).map(connected).sum::<u64>() > u32::MAX.into() {
+        // The largest rank stands for isolated vertices.
+        return Err(RunError::TooManyVertices { label: u32::MAX.into() });
+    }
+    let mut num_ranks = 0;
+    for class in (1..CLASSES).rev() {
+        for counters in counters.chunks_mut(CLASSES) {
+            num_ranks += std::mem::replace(&mut counters[class], num_ranks);
         }
     }
-    watch.check()?;
 
-    let mut of = zeroed::<u32>("the degree ranks", layout.num_vertices)?;
-    let mut at = zeroed::<u32>("the degree order", layout.num_vertices)?;
-    let order = at.shared();
-    let ranges = rows.par_chunks(group * (vertices + 1)).zip(of.par_chunks_mut(group * vertices));
-    ranges.zip(counters.par_chunks_mut(CLASSES).enumerate()).for_each(|((rows, of), (index, next))| {
-        let mut vertex = (index * group * vertices) as u32;
-        for (rows, of) in rows.chunks(vertices + 1).zip(of.chunks_mut(vertices)) {
-            for (&degree, rank) in rows.iter().zip(of) {
-                let next = &mut next[class(degree)];
-                *rank = *next;
-                order[*next as usize].store(vertex, Relaxed);
-                *next = next.wrapping_add(1);
-                vertex = vertex.wrapping_add(1);
+    let mut labels = zeroed::<u32>("the labels", num_ranks as usize + 1)?;
+    let mut rows = zeroed::<Row>("the row index", num_ranks as usize)?;
+    let (shared_labels, shared_rows) = (labels.shared(), rows.shared());
+    let groups = degrees.par_chunks_mut(group).zip(counters.par_chunks_mut(CLASSES));
+    groups.enumerate().for_each(|(index, (degrees, next))| {
+        for (label, entry) in (index * group..).zip(degrees) {
+            let degree = *entry;
+            if degree == 0 {
+                *entry = num_ranks;
+                continue;
             }
+            let next = &mut next[class(degree)];
+            *entry = *next;
+            shared_labels[*next as usize].store(label as u32, Relaxed);
+            shared_rows[*next as usize].len.store(degree, Relaxed);
+            *next += 1;
         }
     });
-    Ok(Ranks { of, at })
+    Ok(Order { ranks: degrees, labels, rows })
 }
 
 #[cfg(test)]

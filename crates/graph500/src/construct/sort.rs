@@ -1,59 +1,63 @@
 //! Sorts each band's arcs into rows, in cache and in place.
 //!
-//! An arc becomes a key: its source within the band, above the rank of its target. A radix sort by rank moves the keys
-//! between two scratch buffers. Its digits have at most eleven bits, least significant first. A last pass distributes
-//! the targets to the rows of their sources. Every row receives its targets in the order of rank. A rank that occurs
-//! twice in succession is a duplicate and is left out. Finally the rows close the gaps that duplicates left.
+//! An arc is a key: its source within the band, above its target. A radix sort by target moves the keys between two
+//! scratch buffers. Its digits have at most eleven bits, least significant first. A last pass distributes the targets
+//! to the rows of their sources. Every row receives its targets in ascending order. A target that occurs twice in
+//! succession is a duplicate and is left out. Finally the rows close the gaps that duplicates left.
 //!
 //! Keys have 32 bits if arcs are one word, else 64.
 
 use anabranch::prelude::*;
 
-use super::partition::{Arcs, Layout};
-use super::rank::Ranks;
+use super::bands::Bands;
+use super::partition::Arcs;
 use crate::RunError;
+use crate::graph::Row;
+use crate::memory::zeroed;
 use crate::watch::Watch;
 
 const MAX_DIGIT: u32 = 11;
 
 /// A band and its parts of the arrays.
 struct Band<'a> {
+    /// The first rank.
     start: u32,
+    /// The distance of the band from the base of its rows.
+    offset: u32,
     /// The arcs on entry, the rows afterwards.
     words: &'a mut [u32],
     sources: &'a [u16],
-    rows: &'a mut [u32],
+    /// The lengths of the rows with duplicates on entry; their places afterwards.
+    rows: &'a mut [Row],
     first: &'a mut [u32],
-    isolated: &'a mut [u64],
 }
 
-/// A sort key: the source within the band, above the rank of the target, which has `bits` bits.
+/// A sort key: the source within the band, above the target, which has `bits` bits.
 trait Key: Copy + Default + Send {
-    /// Computes the keys of a band's arcs.
-    fn of_band(band: &Band<'_>, ranks: &Ranks, bits: u32, keys: &mut Vec<Self>);
+    /// Appends the keys of a band's arcs.
+    fn of_band(band: &Band<'_>, bits: u32, keys: &mut Vec<Self>);
     fn source(self, bits: u32) -> usize;
-    fn rank(self, bits: u32) -> u32;
+    fn target(self, bits: u32) -> u32;
 }
 
 impl Key for u32 {
-    fn of_band(band: &Band<'_>, ranks: &Ranks, bits: u32, keys: &mut Vec<u32>) {
-        let mask = (1 << bits) - 1;
-        let key = |&word: &u32| word & !mask | ranks.of[(word & mask) as usize];
-        keys.extend(band.words.iter().map(key));
+    fn of_band(band: &Band<'_>, _: u32, keys: &mut Vec<u32>) {
+        keys.extend_from_slice(band.words);
     }
     #[inline]
     fn source(self, bits: u32) -> usize {
+        // A graph of one vertex has no arcs, so that `bits` is below 32.
         (self >> bits) as usize
     }
     #[inline]
-    fn rank(self, bits: u32) -> u32 {
+    fn target(self, bits: u32) -> u32 {
         self & ((1 << bits) - 1)
     }
 }
 
 impl Key for u64 {
-    fn of_band(band: &Band<'_>, ranks: &Ranks, bits: u32, keys: &mut Vec<u64>) {
-        let key = |(&target, &source): (&u32, &u16)| u64::from(source) << bits | u64::from(ranks.of[target as usize]);
+    fn of_band(band: &Band<'_>, bits: u32, keys: &mut Vec<u64>) {
+        let key = |(&target, &source): (&u32, &u16)| u64::from(source) << bits | u64::from(target);
         keys.extend(band.words.iter().zip(band.sources).map(key));
     }
     #[inline]
@@ -61,62 +65,54 @@ impl Key for u64 {
         (self >> bits) as usize
     }
     #[inline]
-    fn rank(self, bits: u32) -> u32 {
+    fn target(self, bits: u32) -> u32 {
         (self & ((1 << bits) - 1)) as u32
     }
 }
 
-/// Writes rows, first neighbours and isolated vertices. Returns the number of remaining arcs.
-pub(super) fn sort(
-    arcs: &mut Arcs,
-    ranks: &Ranks,
-    rows: &mut [u32],
-    first: &mut [u32],
-    isolated: &mut [u64],
-    layout: &Layout,
-    watch: &Watch<'_>,
-) -> Result<u64, RunError> {
-    let vertices = 1usize << layout.shift;
-    let mut bands = Vec::with_capacity(layout.bands);
-    let mut words = &mut arcs.words[..];
-    let mut rest = (rows.chunks_mut(vertices + 1), first.chunks_mut(vertices), isolated.chunks_mut(vertices / 64));
-    for (band, limits) in arcs.bands.windows(2).enumerate() {
-        let (own, others) = words.split_at_mut((limits[1] - limits[0]) as usize);
-        words = others;
-        if let (Some(rows), Some(first), Some(isolated)) = (rest.0.next(), rest.1.next(), rest.2.next()) {
-            let sources =
-                if layout.is_packed() { &[][..] } else { &arcs.sources[limits[0] as usize..limits[1] as usize] };
-            bands.push(Band { start: (band * vertices) as u32, words: own, sources, rows, first, isolated });
-        }
+/// Writes the rows over the arcs, and their places. Returns the first neighbours.
+pub(super) fn sort(arcs: &mut Arcs, rows: &mut [Row], bands: &Bands, watch: &Watch<'_>) -> Result<Vec<u32>, RunError> {
+    let mut first = zeroed::<u32>("the first neighbours", rows.len())?;
+    let mut parts = Vec::with_capacity(bands.count());
+    let mut rest = (&mut arcs.words[..], rows, &mut first[..]);
+    for (band, limits) in arcs.starts.windows(2).enumerate() {
+        let start = bands.first_rank(band);
+        let ranks = bands.first_rank(band + 1) - start;
+        let (words, rows, first);
+        (words, rest.0) = rest.0.split_at_mut((limits[1] - limits[0]) as usize);
+        (rows, rest.1) = rest.1.split_at_mut(ranks);
+        (first, rest.2) = rest.2.split_at_mut(ranks);
+        let sources = arcs.sources.get(limits[0] as usize..limits[1] as usize).unwrap_or_default();
+        let base = arcs.starts[bands.of(start as u32 & !63)];
+        parts.push(Band { start: start as u32, offset: (limits[0] - base) as u32, words, sources, rows, first });
     }
-    let num_arcs = if layout.is_packed() {
-        sort_bands::<u32>(&mut bands, ranks, layout, watch)
+    if bands.is_packed() {
+        sort_bands::<u32>(&mut parts, bands, watch);
     } else {
-        sort_bands::<u64>(&mut bands, ranks, layout, watch)
-    };
+        sort_bands::<u64>(&mut parts, bands, watch);
+    }
     watch.check()?;
-    Ok(num_arcs)
+    Ok(first)
 }
 
-fn sort_bands<K: Key>(bands: &mut [Band<'_>], ranks: &Ranks, layout: &Layout, watch: &Watch<'_>) -> u64 {
-    // Several bands together, to call the observer less often.
-    let batch = bands.len().div_ceil(1024).max(1);
-    let scratch = || (0, Scratch::<K>::new(layout));
-    let sort = |(mut arcs, mut scratch): (u64, Scratch<K>), bands: &mut [Band<'_>]| {
+fn sort_bands<K: Key>(parts: &mut [Band<'_>], bands: &Bands, watch: &Watch<'_>) {
+    let sort = |mut scratch: Scratch<K>, bands_of_piece: &mut [Band<'_>]| {
         let mut done = 0;
-        for band in bands {
+        for band in bands_of_piece {
             if watch.is_cancelled() {
                 break;
             }
             done += band.words.len() as u64;
-            scratch.sort_by_rank(band, ranks, layout.bits);
-            scratch.deal(band, ranks, layout.bits);
-            arcs += scratch.close(band);
+            scratch.sort_by_target(band, bands.bits);
+            scratch.deal(band, bands.bits);
+            scratch.close(band);
         }
         watch.advance(done / 2);
-        (arcs, scratch)
+        scratch
     };
-    bands.par_chunks_mut(batch).fold(scratch, sort).map(|(arcs, _)| arcs).sum()
+    // Several bands together, to call the observer less often.
+    let piece = parts.len().div_ceil(1024).max(1);
+    parts.par_chunks_mut(piece).fold(Scratch::<K>::default, sort).for_each(drop);
 }
 
 /// The scratch memory of one worker.
@@ -124,83 +120,72 @@ struct Scratch<K> {
     keys: Vec<K>,
     other: Vec<K>,
     counters: Box<[u32; 1 << MAX_DIGIT]>,
-    /// The rows of the current band.
-    rows: Vec<Row>,
+    /// The open rows of the current band.
+    open: Vec<OpenRow>,
 }
 
 /// A row under construction.
 #[derive(Clone, Copy)]
-struct Row {
+struct OpenRow {
     /// The position of its next target.
     next: u32,
-    /// The rank of its last target. Initially that of its source, which is never a target.
+    /// Its last target. Initially its source, which is never a target.
     last: u32,
 }
 
-impl<K: Key> Scratch<K> {
-    fn new(layout: &Layout) -> Self {
-        Scratch {
-            keys: Vec::new(),
-            other: Vec::new(),
-            counters: Box::new([0; 1 << MAX_DIGIT]),
-            rows: Vec::with_capacity(1 << layout.shift),
-        }
+impl<K: Key> Default for Scratch<K> {
+    fn default() -> Self {
+        let counters = Box::new([0; 1 << MAX_DIGIT]);
+        Scratch { keys: Vec::new(), other: Vec::new(), counters, open: Vec::new() }
     }
+}
 
-    /// Sorts the band's keys by rank, into `keys`.
-    fn sort_by_rank(&mut self, band: &Band<'_>, ranks: &Ranks, bits: u32) {
+impl<K: Key> Scratch<K> {
+    /// Sorts the band's keys by target, into `keys`.
+    fn sort_by_target(&mut self, band: &Band<'_>, bits: u32) {
         let passes = bits.div_ceil(MAX_DIGIT).max(1);
         let digit = bits.div_ceil(passes);
         self.keys.clear();
-        K::of_band(band, ranks, bits, &mut self.keys);
+        K::of_band(band, bits, &mut self.keys);
         self.other.clear();
         self.other.resize(self.keys.len(), K::default());
         for pass in 0..passes {
-            let digit = |key: K| (key.rank(bits) >> (pass * digit)) as usize & ((1 << digit) - 1);
+            let digit = |key: K| (key.target(bits) >> (pass * digit)) as usize & ((1 << digit) - 1);
             radix_pass(&self.keys, &mut self.other, &mut self.counters, digit);
             std::mem::swap(&mut self.keys, &mut self.other);
         }
     }
 
-    /// Distributes the targets to the rows. On entry the band's `rows` contains their lengths with duplicates,
-    /// afterwards the start of each.
-    fn deal(&mut self, band: &mut Band<'_>, ranks: &Ranks, bits: u32) {
+    /// Distributes the targets to the rows, at the positions that their lengths with duplicates give.
+    fn deal(&mut self, band: &mut Band<'_>, bits: u32) {
         let mut start = 0;
-        self.rows.clear();
-        let own = &ranks.of[band.start as usize..];
-        self.rows.extend(band.rows[..band.first.len()].iter_mut().zip(own).map(|(entry, &last)| {
-            let len = std::mem::replace(entry, start);
-            let row = Row { next: start, last };
-            start += len;
-            row
+        self.open.clear();
+        self.open.extend((band.start..).zip(&mut *band.rows).map(|(rank, row)| {
+            row.offset = start;
+            start += row.len;
+            OpenRow { next: row.offset, last: rank }
         }));
         for &key in &self.keys {
-            let row = &mut self.rows[key.source(bits)];
-            let rank = key.rank(bits);
+            let open = &mut self.open[key.source(bits)];
+            let target = key.target(bits);
             // A duplicate is written to the row too, and then not counted.
-            band.words[row.next as usize] = ranks.at[rank as usize];
-            row.next += u32::from(row.last != rank);
-            row.last = rank;
+            band.words[open.next as usize] = target;
+            open.next += u32::from(open.last != target);
+            open.last = target;
         }
     }
 
-    /// Closes the gaps between the rows. Returns the number of remaining arcs.
-    fn close(&self, band: &mut Band<'_>) -> u64 {
+    /// Closes the gaps between the rows.
+    fn close(&self, band: &mut Band<'_>) {
         let mut len = 0;
-        for (local, (row, first)) in self.rows.iter().zip(&mut *band.first).enumerate() {
-            let start = std::mem::replace(&mut band.rows[local], len as u32) as usize;
-            let end = row.next as usize;
-            if start == end {
-                *first = band.start + local as u32;
-                band.isolated[local / 64] |= 1 << (local % 64);
-            } else {
-                *first = band.words[start];
-                band.words.copy_within(start..end, len);
-                len += end - start;
-            }
+        for ((row, open), first) in band.rows.iter_mut().zip(&self.open).zip(&mut *band.first) {
+            // Only connected vertices have ranks, so that no row is empty.
+            let (start, end) = (row.offset as usize, open.next as usize);
+            *first = band.words[start];
+            band.words.copy_within(start..end, len);
+            *row = Row { offset: band.offset + len as u32, len: (end - start) as u32 };
+            len += end - start;
         }
-        band.rows[band.first.len()] = len as u32;
-        len as u64
     }
 }
 

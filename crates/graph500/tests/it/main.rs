@@ -1,6 +1,7 @@
 //! The tests of the library.
 
 mod common;
+mod corpus;
 mod properties;
 mod run;
 mod validation;

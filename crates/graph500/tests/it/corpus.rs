@@ -1,0 +1,64 @@
+//! Searches of a seeded corpus of graphs against a plain queue, on pools of 1 to 32 threads.
+
+use crate::common::{edges, naive_adjacency, naive_levels, tree_levels};
+use graph500::{BfsKind, Edge, Graph, Search, Spec, Validator, generate};
+
+/// The graphs with their names.
+fn corpus() -> Vec<(&'static str, Vec<Edge>)> {
+    let grid = (0..60u64).flat_map(|y| {
+        (0..60).flat_map(move |x| {
+            let right = (x < 59).then_some((60 * y + x, 60 * y + x + 1));
+            let below = (y < 59).then_some((60 * y + x, 60 * y + x + 60));
+            right.into_iter().chain(below)
+        })
+    });
+    let star = (1..5000).map(|leaf| (0, leaf));
+    let path = (1..3000).map(|vertex| (vertex - 1, vertex));
+    let components = (1..400).flat_map(|vertex| [(0, vertex), (1000 + vertex, 1001 + vertex)]);
+    let kronecker = |scale, seed| generate(&Spec::new(scale, 16, seed).unwrap(), &()).unwrap();
+    let pairs: Vec<(&str, Vec<(u64, u64)>)> = vec![
+        ("no edge", vec![]),
+        ("one vertex", vec![(0, 0)]),
+        ("one edge", vec![(0, 1)]),
+        ("self-loops", (0..100).map(|vertex| (vertex, vertex)).collect()),
+        ("duplicates", (0..500).map(|i| (i % 7, i % 5)).collect()),
+        ("isolated vertices", (0..300).map(|i| (100 * i, 100 * (i / 2))).collect()),
+        ("star", star.collect()),
+        ("path", path.collect()),
+        ("grid", grid.collect()),
+        ("two components", components.collect()),
+    ];
+    let small = pairs.into_iter().map(|(name, pairs)| (name, edges(&pairs)));
+    small.chain([("scale 10", kronecker(10, 3)), ("scale 12", kronecker(12, 4))]).collect()
+}
+
+#[test]
+fn corpus_has_the_levels_of_a_queue_on_1_to_32_threads() {
+    let corpus = corpus();
+    for threads in [1, 2, 3, 7, 32] {
+        let pool = anabranch::Pool::builder().threads(threads).build().unwrap();
+        pool.install(|| corpus.iter().for_each(|(name, edges)| check(&format!("{name}, {threads} threads"), edges)));
+    }
+}
+
+/// Searches the graph with every kernel from its ends, its hub and an isolated vertex.
+fn check(name: &str, edges: &[Edge]) {
+    let graph = Graph::build(edges, &()).unwrap();
+    let adjacency = naive_adjacency(edges);
+    let mut validator = Validator::new(edges, graph.num_vertices()).unwrap();
+    let vertices = 0..adjacency.len();
+    let hub = vertices.clone().max_by_key(|&vertex| adjacency[vertex].len());
+    let isolated = vertices.clone().find(|&vertex| adjacency[vertex].is_empty());
+    let roots = vertices.clone().take(1).chain(vertices.last()).chain(hub).chain(isolated);
+    let roots: Vec<u64> = roots.map(|root| root as u64).collect();
+    for kind in BfsKind::ALL {
+        let mut search = Search::new(&graph, kind).unwrap();
+        for &root in &roots {
+            let reach = search.run(root, &()).unwrap();
+            let expected = naive_levels(&adjacency, root);
+            assert_eq!(tree_levels(search.parents()), expected, "{name}: {kind} from {root}");
+            let component = validator.check(root, search.parents(), &()).unwrap();
+            assert_eq!((component.reached, component.depth), (reach.reached, reach.depth), "{name}: {kind}");
+        }
+    }
+}
