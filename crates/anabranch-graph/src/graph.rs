@@ -50,6 +50,22 @@ impl<W: Weight> Graph<W> {
         Graph::from_pieces(num_vertices(&edges), vec![edges], Direction::Undirected)
     }
 
+    /// Builds an undirected graph of the edges in all `pieces` with their weights, in parallel. Of duplicates the
+    /// lightest stays.
+    ///
+    /// ```
+    /// use anabranch_graph::Graph;
+    /// let graph = Graph::undirected_from_pieces(vec![vec![(0, 1, 0.5f32)], vec![(1, 0, 0.25), (1, 2, 1.0)]]);
+    /// assert_eq!((graph.num_edges(), graph.out_weights(1)), (2, &[0.25, 1.0][..]));
+    /// ```
+    ///
+    /// # Complexity
+    /// O(V + E log E). At the peak it takes 24 bytes an edge, or 40 with weights, and 8 a vertex.
+    pub fn undirected_from_pieces(pieces: Vec<Vec<(u32, u32, W)>>) -> Graph<W> {
+        let largest = pieces.par_iter().map(|piece| num_vertices(piece)).reduce(|| 0, usize::max);
+        Graph::from_pieces(largest, pieces, Direction::Undirected)
+    }
+
     /// Builds a directed graph of `edges` with their weights. Of duplicates the lightest stays.
     pub fn directed_weighted(edges: impl IntoIterator<Item = (u32, u32, W)>) -> Graph<W> {
         let edges: Vec<_> = edges.into_iter().collect();

@@ -52,3 +52,13 @@ impl std::fmt::Debug for Edge {
         write!(f, "{a}-{b}")
     }
 }
+
+/// A tuple of kernel 3: an edge and its weight.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[repr(C)]
+pub struct WeightedEdge {
+    /// The edge.
+    pub edge: Edge,
+    /// Its weight, which must be 0 or more.
+    pub weight: f32,
+}

@@ -3,10 +3,11 @@
 use std::fmt;
 
 use crate::memory::OutOfMemory;
+use crate::paths::PathError;
 use crate::validate::ValidationError;
 
 /// Why a run, or a part of one, has no result.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum RunError {
     /// The observer cancelled the run.
@@ -17,6 +18,13 @@ pub enum RunError {
         key: u64,
         /// The error.
         error: ValidationError,
+    },
+    /// Kernel 3 returned wrong paths.
+    InvalidPaths {
+        /// The start vertex of the paths.
+        key: u64,
+        /// The error.
+        error: PathError,
     },
     /// No vertex has an edge to another one, so no search can start.
     NoKeys,
@@ -32,6 +40,11 @@ pub enum RunError {
         /// The vertex number.
         label: u64,
     },
+    /// The weight of a tuple is negative or not a number.
+    BadWeight {
+        /// The weight.
+        weight: f32,
+    },
     /// A few vertices together have more than 2^32 edges.
     TooDense,
 }
@@ -43,6 +56,9 @@ impl fmt::Display for RunError {
             RunError::Invalid { key, error } => {
                 write!(f, "the search from vertex {key} is wrong: {error}")
             }
+            RunError::InvalidPaths { key, error } => {
+                write!(f, "the shortest paths from vertex {key} are wrong: {error}")
+            }
             RunError::NoKeys => {
                 f.write_str("no vertex has an edge to another one: choose a larger scale or edge factor")
             }
@@ -53,6 +69,7 @@ impl fmt::Display for RunError {
                     "vertex {label} is out of range: a graph has at most 2^32 vertices, so choose a scale of at most 32"
                 )
             }
+            RunError::BadWeight { weight } => write!(f, "an edge weighs {weight}: weights must be 0 or more"),
             RunError::TooDense => {
                 f.write_str("a few vertices have more than 2^32 edges together: choose a smaller edge factor")
             }

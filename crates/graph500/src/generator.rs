@@ -12,6 +12,9 @@
 //! reads one contiguous part of a generator that passes BigCrush, which examines such contiguous parts. The seed is
 //! finalised too, so that neighbouring seeds start at unrelated positions.
 //!
+//! **Weights.** Each tuple has a weight for kernel 3, uniform in [0, 1). It is the upper 24 bits of one output of a
+//! second stream, so all 2^24 multiples of 2^-24 are equally likely, and each is exact in single precision.
+//!
 //! **Labels.** R-MAT gives the vertices with few set bits the most edges. A bijection of `0..2^scale` hides that. It
 //! consists of three rounds modulo 2^scale: add a constant, multiply by an odd constant, and fold the high half onto
 //! the low by exclusive or. Each step is invertible, and the constants come from the seed.
@@ -22,9 +25,9 @@
 
 use anabranch::prelude::*;
 
-use crate::memory::zeroed;
+use crate::memory::{Zeroable, zeroed};
 use crate::watch::Watch;
-use crate::{Edge, Observer, Phase, RunError, Spec};
+use crate::{Edge, Observer, Phase, RunError, Spec, WeightedEdge};
 
 const GAMMA: u64 = 0x9e37_79b9_7f4a_7c15;
 
@@ -113,6 +116,7 @@ impl Scramble {
 pub struct Generator {
     scale: u32,
     draws: SplitMix,
+    weights: SplitMix,
     labels: Scramble,
 }
 
@@ -122,6 +126,7 @@ impl Generator {
         Generator {
             scale: spec.scale(),
             draws: SplitMix::new(spec.seed(), 1),
+            weights: SplitMix::new(spec.seed(), 4),
             labels: Scramble::new(spec.scale(), SplitMix::new(spec.seed(), 2)),
         }
     }
@@ -131,6 +136,22 @@ impl Generator {
     pub fn edge(&self, index: u64) -> Edge {
         let (a, b) = self.unscrambled(index);
         Edge::new(self.labels.apply(a), self.labels.apply(b))
+    }
+
+    /// Returns the tuple with the given index and its weight, which is at least 0 and below 1.
+    ///
+    /// ```
+    /// use graph500::{Generator, Spec};
+    /// let generator = Generator::new(&Spec::new(10, 16, 1)?);
+    /// let weighted = generator.weighted_edge(77);
+    /// assert_eq!(weighted.edge, generator.edge(77));
+    /// assert!((0.0..1.0).contains(&weighted.weight));
+    /// # Ok::<(), graph500::SpecError>(())
+    /// ```
+    #[inline]
+    pub fn weighted_edge(&self, index: u64) -> WeightedEdge {
+        let bits = self.weights.at(index).next() >> 40;
+        WeightedEdge { edge: self.edge(index), weight: bits as f32 / (1u32 << 24) as f32 }
     }
 
     /// Returns the tuple before its ends are relabelled.
@@ -167,20 +188,40 @@ impl Generator {
 /// # Errors
 /// Returns [`RunError::OutOfMemory`], or [`RunError::Cancelled`] if the observer cancels.
 pub fn generate(spec: &Spec, observer: &dyn Observer) -> Result<Vec<Edge>, RunError> {
-    let watch = Watch::new(observer, Phase::Generation, spec.num_edges());
-    let mut edges = zeroed::<Edge>("the edge tuples", spec.num_edges() as usize)?;
     let generator = Generator::new(spec);
-    edges.par_chunks_mut(BLOCK).enumerate().for_each(|(block, edges)| {
+    fill("the edge tuples", Watch::new(observer, Phase::Generation, spec.num_edges()), spec, |i| generator.edge(i))
+}
+
+/// Generates all tuples of `spec` and their weights in parallel. The tuples are those of [`generate`], in the same
+/// order.
+///
+/// # Errors
+/// Returns [`RunError::OutOfMemory`], or [`RunError::Cancelled`] if the observer cancels.
+pub fn generate_weighted(spec: &Spec, observer: &dyn Observer) -> Result<Vec<WeightedEdge>, RunError> {
+    let generator = Generator::new(spec);
+    let watch = Watch::new(observer, Phase::Weights, spec.num_edges());
+    fill("the weighted tuples", watch, spec, |i| generator.weighted_edge(i))
+}
+
+/// Returns `of` every index of a tuple.
+fn fill<T: Zeroable + Send>(
+    what: &'static str,
+    watch: Watch<'_>,
+    spec: &Spec,
+    of: impl Fn(u64) -> T + Sync,
+) -> Result<Vec<T>, RunError> {
+    let mut tuples = zeroed::<T>(what, spec.num_edges() as usize)?;
+    tuples.par_chunks_mut(BLOCK).enumerate().for_each(|(block, tuples)| {
         if watch.is_cancelled() {
             return;
         }
-        for (index, edge) in (block as u64 * BLOCK as u64..).zip(edges.iter_mut()) {
-            *edge = generator.edge(index);
+        for (index, tuple) in (block as u64 * BLOCK as u64..).zip(tuples.iter_mut()) {
+            *tuple = of(index);
         }
-        watch.advance(edges.len() as u64);
+        watch.advance(tuples.len() as u64);
     });
     watch.finish()?;
-    Ok(edges)
+    Ok(tuples)
 }
 
 #[cfg(test)]
@@ -228,5 +269,24 @@ mod tests {
         let generator = Generator::new(&Spec::new(2, 16, 5).unwrap());
         let both = (0..EDGES).filter(|&i| generator.unscrambled(i) == (0, 0)).count() as f64 / EDGES as f64;
         assert!((both - 0.57 * 0.57).abs() < 0.008, "{both}");
+    }
+
+    #[test]
+    fn weights_are_uniform_and_independent_of_tuples() {
+        const EDGES: u64 = 100_000;
+        let generator = Generator::new(&Spec::new(8, 16, 5).unwrap());
+        let mut tenths = [0u32; 10];
+        let mut even = (0.0, 0.0);
+        for index in 0..EDGES {
+            let WeightedEdge { edge, weight } = generator.weighted_edge(index);
+            assert!((0.0..1.0).contains(&weight));
+            tenths[(weight * 10.0) as usize] += 1;
+            if edge.ends().0 % 2 == 0 {
+                even = (even.0 + f64::from(weight), even.1 + 1.0);
+            }
+        }
+        // Five standard deviations of a frequency near .1 are .0047, and those of the mean of 40,000 weights .0072.
+        assert!(tenths.iter().all(|&count| (f64::from(count) / EDGES as f64 - 0.1).abs() < 0.005), "{tenths:?}");
+        assert!((even.0 / even.1 - 0.5).abs() < 0.008, "{even:?}");
     }
 }

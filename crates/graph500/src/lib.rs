@@ -25,6 +25,7 @@
 
 mod bfs;
 mod bitmap;
+mod checkpoint;
 mod construct;
 mod edge;
 mod error;
@@ -32,6 +33,7 @@ mod generator;
 mod graph;
 mod keys;
 mod memory;
+mod paths;
 mod plan;
 mod report;
 mod run;
@@ -41,14 +43,16 @@ mod validate;
 mod watch;
 
 pub use bfs::{BfsKind, Reach, Search, UNREACHED, UnknownBfsKind};
-pub use edge::Edge;
+pub use checkpoint::CheckpointError;
+pub use edge::{Edge, WeightedEdge};
 pub use error::RunError;
-pub use generator::{Generator, generate};
+pub use generator::{Generator, generate, generate_weighted};
 pub use graph::Graph;
 pub use keys::search_keys;
+pub use paths::{PathError, PathRecord, PathReport, PathSearch, PathValidator, PathVerdict, WeightedGraph};
 pub use plan::MemoryPlan;
 pub use report::{Report, SearchRecord};
-pub use run::{Config, run};
+pub use run::{Built, Config, run, run_built};
 pub use spec::{Spec, SpecError};
 pub use statistics::{Summary, TepsSummary};
 pub use validate::{Component, ValidationError, Validator, Verdict};

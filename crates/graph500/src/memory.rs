@@ -13,8 +13,8 @@ use std::alloc::{Layout, alloc_zeroed};
 use std::fmt;
 use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64};
 
-use crate::Edge;
 use crate::graph::{AtomicRow, Row};
+use crate::{Edge, WeightedEdge};
 
 /// Types for which all-zero bytes are a valid value, and which need no drop.
 ///
@@ -29,8 +29,12 @@ unsafe impl Zeroable for u32 {}
 unsafe impl Zeroable for u64 {}
 // SAFETY: integers are valid for every bit pattern.
 unsafe impl Zeroable for i64 {}
+// SAFETY: zero bytes are the float 0.
+unsafe impl Zeroable for f32 {}
 // SAFETY: `Edge` is `repr(C)` and contains only integers.
 unsafe impl Zeroable for Edge {}
+// SAFETY: `WeightedEdge` is `repr(C)` and contains an `Edge` and a float, for both of which zero bytes are a value.
+unsafe impl Zeroable for WeightedEdge {}
 // SAFETY: `Row` is `repr(C)` and contains only integers.
 unsafe impl Zeroable for Row {}
 

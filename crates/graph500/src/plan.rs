@@ -3,7 +3,7 @@
 use crate::bfs::BfsKind;
 use crate::construct::Bands;
 use crate::run::Config;
-use crate::{Edge, Spec, generator, validate};
+use crate::{Edge, Spec, WeightedEdge, generator, validate};
 
 /// The memory in use at the peak of a run.
 ///
@@ -12,7 +12,8 @@ use crate::{Edge, Spec, generator, validate};
 ///
 /// ```
 /// use graph500::{BfsKind, Config, MemoryPlan, Spec};
-/// let config = Config { spec: Spec::new(26, 16, 1)?, bfs: BfsKind::Direction, roots: 64, validate: true };
+/// let spec = Spec::new(26, 16, 1)?;
+/// let config = Config { spec, bfs: BfsKind::Direction, roots: 64, validate: true, sssp: false };
 /// let plan = MemoryPlan::of(&config);
 /// assert_eq!(plan.stages().iter().map(|(_, bytes)| bytes).sum::<u64>(), plan.peak());
 /// assert!(plan.peak() < 28_000_000_000);
@@ -49,9 +50,19 @@ impl MemoryPlan {
             ("search", connected * 4 + kernel),
             ("validation", if config.validate { validate::bytes(vertices) } else { 0 }),
         ];
+        let paths = [
+            ("weighted tuples", edges * size_of::<WeightedEdge>() as u64),
+            ("weighted arcs", edges * 40),
+            ("weighted rows", connected * 8),
+        ];
         let total = |part: &[(&str, u64)]| part.iter().map(|(_, bytes)| bytes).sum::<u64>();
         let more = if total(&construction) >= total(&search) { &construction[..] } else { &search[..] };
-        let stages = common.iter().chain(more).copied().filter(|&(_, bytes)| bytes > 0).collect();
+        let mut stages: Vec<_> = common.iter().chain(more).copied().collect();
+        // Kernel 3 keeps the graph, and has other tuples.
+        if config.sssp && total(&stages) < total(&common[1..]) + total(&paths) {
+            stages = common[1..].iter().chain(&paths).copied().collect();
+        }
+        let stages = stages.into_iter().filter(|&(_, bytes)| bytes > 0).collect();
         MemoryPlan { stages }
     }
 

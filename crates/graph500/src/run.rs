@@ -1,11 +1,12 @@
-//! The whole benchmark: generation, kernel 1, and kernel 2 with its validation for each key.
+//! The whole benchmark: generation, kernel 1, kernel 2 with its validation for each key, kernel 2 again without
+//! a break, and kernel 3.
 
 use std::time::{Duration, Instant};
 
 use crate::watch::Halt;
 use crate::{
-    BfsKind, Graph, Observer, Phase, Report, RunError, Search, SearchRecord, Spec, Validator, generate, search_keys,
-    validate,
+    BfsKind, Edge, Graph, Observer, Phase, Report, RunError, Search, SearchRecord, Spec, Validator, generate, paths,
+    search_keys, validate,
 };
 
 /// The configuration of a run.
@@ -20,15 +21,18 @@ pub struct Config {
     pub roots: usize,
     /// Whether to validate every search. The benchmark requires it.
     pub validate: bool,
+    /// Whether to run kernel 3 too: shortest paths from the same keys.
+    pub sssp: bool,
 }
 
 /// Runs the benchmark on the current pool.
 ///
 /// ```
 /// use graph500::{BfsKind, Config, Spec};
-/// let config = Config { spec: Spec::new(10, 16, 1)?, bfs: BfsKind::Direction, roots: 4, validate: true };
+/// let config = Config { spec: Spec::new(10, 16, 1)?, bfs: BfsKind::Direction, roots: 4, validate: true, sssp: true };
 /// let report = graph500::run(&config, &())?;
 /// assert_eq!(report.searches.len(), 4);
+/// assert!(report.paths.as_ref().is_some_and(|paths| paths.searches.len() == 4));
 /// assert!(report.official().starts_with("SCALE:"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -36,14 +40,60 @@ pub struct Config {
 /// # Errors
 /// Returns the first error. The observer can cancel with [`RunError::Cancelled`].
 pub fn run(config: &Config, observer: &dyn Observer) -> Result<Report, RunError> {
-    if config.spec.scale() > 32 {
-        return Err(RunError::TooManyVertices { label: config.spec.num_vertices() - 1 });
+    run_built(config, Built::generate(&config.spec, observer)?, observer)
+}
+
+/// The tuples of a problem, and the graph that kernel 1 has built of them.
+pub struct Built {
+    pub(crate) spec: Spec,
+    pub(crate) edges: Vec<Edge>,
+    pub(crate) graph: Graph,
+    pub(crate) generation_seconds: f64,
+    pub(crate) construction_seconds: f64,
+}
+
+impl Built {
+    /// Generates the tuples of `spec`, and runs kernel 1.
+    ///
+    /// ```
+    /// use graph500::{Built, Spec};
+    /// let built = Built::generate(&Spec::new(8, 16, 1)?, &())?;
+    /// assert_eq!(built.spec().scale(), 8);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns [`RunError::TooManyVertices`] for a scale above 32, and the errors of [`generate`] and [`Graph::build`].
+    pub fn generate(spec: &Spec, observer: &dyn Observer) -> Result<Built, RunError> {
+        if spec.scale() > 32 {
+            return Err(RunError::TooManyVertices { label: spec.num_vertices() - 1 });
+        }
+        let (edges, generation) = timed(|| generate(spec, observer));
+        let edges = edges?;
+        let (graph, construction) = timed(|| Graph::build(&edges, observer));
+        Ok(Built {
+            spec: *spec,
+            edges,
+            graph: graph?,
+            generation_seconds: generation.as_secs_f64(),
+            construction_seconds: construction.as_secs_f64(),
+        })
     }
-    let (edges, generation) = timed(|| generate(&config.spec, observer));
-    let mut edges = edges?;
-    let (graph, construction) = timed(|| Graph::build(&edges, observer));
-    let graph = graph?;
-    let keys = search_keys(&graph, config.roots, config.spec.seed());
+
+    /// Returns the problem.
+    pub fn spec(&self) -> &Spec {
+        &self.spec
+    }
+}
+
+/// Runs the benchmark from kernel 2 on. `built` decides the problem, and `config` the rest.
+///
+/// # Errors
+/// Returns the first error. The observer can cancel with [`RunError::Cancelled`].
+pub fn run_built(config: &Config, built: Built, observer: &dyn Observer) -> Result<Report, RunError> {
+    let Built { spec, mut edges, graph, generation_seconds, construction_seconds } = built;
+    let config = &Config { spec, ..*config };
+    let keys = search_keys(&graph, config.roots, spec.seed());
     if keys.is_empty() {
         return Err(RunError::NoKeys);
     }
@@ -61,7 +111,7 @@ pub fn run(config: &Config, observer: &dyn Observer) -> Result<Report, RunError>
     if config.validate {
         observer.begin(Phase::Validation, keys.len() as u64);
     }
-    for key in keys {
+    for &key in &keys {
         let (reach, time) = timed(|| search.run(key, observer));
         let reach = reach?;
         searching += time;
@@ -73,6 +123,7 @@ pub fn run(config: &Config, observer: &dyn Observer) -> Result<Report, RunError>
             reached: reach.reached,
             depth: reach.depth,
             validation_seconds: None,
+            warm_seconds: 0.0,
         };
         if let Some(validator) = &mut validator {
             let (component, time) = timed(|| validator.check(key, search.parents(), observer));
@@ -91,17 +142,48 @@ pub fn run(config: &Config, observer: &dyn Observer) -> Result<Report, RunError>
     if config.validate {
         observer.end(Phase::Validation, validating);
     }
+    drop(validator);
+    drop(edges);
+    repeat_back_to_back(&mut search, &mut searches, observer)?;
+    drop(search);
+    let paths = if config.sssp { Some(paths::run(config, &graph, &keys, observer)?) } else { None };
     Ok(Report {
-        spec: config.spec,
+        spec,
         bfs: config.bfs,
         threads: anabranch::current_num_threads(),
-        generation_seconds: generation.as_secs_f64(),
-        construction_seconds: construction.as_secs_f64(),
+        generation_seconds,
+        construction_seconds,
         searches,
+        paths,
     })
 }
 
-fn timed<R>(work: impl FnOnce() -> R) -> (R, Duration) {
+/// Repeats all searches back to back: the warm protocol. A pass over the tuples comes before, so the first key is
+/// searched once more.
+fn repeat_back_to_back(
+    search: &mut Search<'_>,
+    records: &mut [SearchRecord],
+    observer: &dyn Observer,
+) -> Result<(), RunError> {
+    let mut total = Duration::ZERO;
+    observer.begin(Phase::WarmSearch, records.len() as u64);
+    if let Some(first) = records.first() {
+        search.run(first.key, observer)?;
+    }
+    for record in records {
+        let (reach, time) = timed(|| search.run(record.key, observer));
+        let reach = reach?;
+        debug_assert_eq!(reach.reached, record.reached, "key {}", record.key);
+        total += time;
+        observer.advance(Phase::WarmSearch, 1);
+        record.warm_seconds = time.as_secs_f64();
+    }
+    observer.end(Phase::WarmSearch, total);
+    Ok(())
+}
+
+/// Returns the result of `work`, and the time that it took.
+pub(crate) fn timed<R>(work: impl FnOnce() -> R) -> (R, Duration) {
     let start = Instant::now();
     let result = work();
     (result, start.elapsed())

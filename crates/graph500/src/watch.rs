@@ -16,6 +16,16 @@ pub enum Phase {
     Search,
     /// Validation of the searches.
     Validation,
+    /// The same searches again, back to back.
+    WarmSearch,
+    /// Generation of the tuples and their weights for kernel 3.
+    Weights,
+    /// Construction of the graph with weights.
+    WeightedConstruction,
+    /// Kernel 3: the shortest paths.
+    Paths,
+    /// Validation of the shortest paths.
+    PathValidation,
 }
 
 /// Receives the progress of a run, and may cancel it. The run calls the methods from any thread. By default they do
@@ -75,6 +85,12 @@ impl<'a> Halt<'a> {
     /// Returns an error if the run shall stop, so that work that a thread has skipped does not count as done.
     pub(crate) fn check(&self) -> Result<(), RunError> {
         if self.is_cancelled() { Err(RunError::Cancelled) } else { Ok(()) }
+    }
+}
+
+impl anabranch_graph::kernels::Cancel for Halt<'_> {
+    fn is_cancelled(&self) -> bool {
+        Halt::is_cancelled(self)
     }
 }
 

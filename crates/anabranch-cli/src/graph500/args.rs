@@ -41,6 +41,14 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
 
+    /// Also run kernel 3, shortest paths from the same keys; a search takes about 30 to 60 times as long
+    #[arg(long)]
+    pub sssp: bool,
+
+    /// Start at kernel 2 with the tuples and the graph in FILE; if there is no FILE, write it after kernel 1
+    #[arg(long, value_name = "FILE")]
+    pub checkpoint: Option<PathBuf>,
+
     /// Do not validate the searches (an official run does)
     #[arg(long)]
     pub skip_validation: bool,

@@ -12,7 +12,7 @@ pub fn check(config: &Config) -> Result<u64, Failure> {
     let peak = plan.peak();
     let there = machine::available(&machine::files);
     if let Some(there) = there.filter(|there| peak > *there) {
-        return Err(Failure::Run(refusal(config, peak, there)));
+        return Err(Failure::Run(refusal(config, &plan, there)));
     }
     let there = there.map_or("what there is cannot be checked on this system".to_owned(), |there| {
         format!("{} available", units::bytes(there))
@@ -31,7 +31,7 @@ fn parts(plan: &MemoryPlan) -> String {
     parts.collect::<Vec<_>>().join(", ")
 }
 
-fn refusal(config: &Config, peak: u64, there: u64) -> String {
+fn refusal(config: &Config, plan: &MemoryPlan, there: u64) -> String {
     let largest = (1..config.spec.scale()).rev().find(|&scale| {
         Spec::new(scale, config.spec.edge_factor(), config.spec.seed())
             .is_ok_and(|spec| MemoryPlan::of(&Config { spec, ..*config }).peak() <= there)
@@ -40,11 +40,15 @@ fn refusal(config: &Config, peak: u64, there: u64) -> String {
         Some(scale) => format!("the largest scale that fits is {scale}"),
         None => "no scale fits; use a smaller --edge-factor".to_owned(),
     };
+    let terms = plan.stages().iter().map(|(name, bytes)| format!("{name} {}", units::bytes(*bytes)));
     format!(
-        "scale {} needs {} of memory and {} are available; {advice}",
+        "scale {} needs {} of memory and {} are available; {advice} ({} vertices, {} edge tuples: {})",
         config.spec.scale(),
-        units::bytes(peak),
-        units::bytes(there)
+        units::bytes(plan.peak()),
+        units::bytes(there),
+        units::count(config.spec.num_vertices()),
+        units::count(config.spec.num_edges()),
+        terms.collect::<Vec<_>>().join(" + ")
     )
 }
 
@@ -54,18 +58,19 @@ mod tests {
 
     fn config(scale: u32) -> Config {
         let spec = Spec::new(scale, 16, 1).expect("a sound size");
-        Config { spec, bfs: Default::default(), roots: 64, validate: true }
+        Config { spec, bfs: Default::default(), roots: 64, validate: true, sssp: false }
     }
 
     #[test]
     fn error_names_largest_fitting_scale() {
         let there = MemoryPlan::of(&config(20)).peak();
-        let peak = MemoryPlan::of(&config(25)).peak();
-        let text = refusal(&config(25), peak, there);
-        assert!(text.starts_with("scale 25 needs ") && text.ends_with("the largest scale that fits is 20"), "{text}");
-        let text = refusal(&config(25), peak, there - 1);
-        assert!(text.ends_with("fits is 19"), "{text}");
-        let text = refusal(&config(25), peak, 0);
+        let plan = MemoryPlan::of(&config(25));
+        let text = refusal(&config(25), &plan, there);
+        assert!(text.starts_with("scale 25 needs ") && text.contains("the largest scale that fits is 20 ("), "{text}");
+        let text = refusal(&config(25), &plan, there - 1);
+        assert!(text.contains("fits is 19 (33,554,432 vertices, 536,870,912 edge tuples: edge tuples "), "{text}");
+        assert_eq!(text.matches(" + ").count(), plan.stages().len() - 1, "{text}");
+        let text = refusal(&config(25), &plan, 0);
         assert!(text.contains("no scale fits"), "{text}");
     }
 

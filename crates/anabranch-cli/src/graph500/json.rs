@@ -23,12 +23,43 @@ struct Document<'a> {
     memory: Memory,
     generation_seconds: f64,
     construction_seconds: f64,
+    from_checkpoint: bool,
     validated: bool,
     time: Seven,
     nedge: Seven,
     teps: Teps,
+    warm: Warm,
     validation: Option<Seven>,
     searches: Vec<Search>,
+    sssp: Option<Sssp>,
+}
+
+/// The figures of the warm protocol.
+#[derive(Serialize)]
+struct Warm {
+    time: Seven,
+    teps: Teps,
+}
+
+#[derive(Serialize)]
+struct Sssp {
+    generation_seconds: f64,
+    construction_seconds: f64,
+    time: Seven,
+    teps: Teps,
+    validation: Option<Seven>,
+    searches: Vec<PathSearch>,
+}
+
+#[derive(Serialize)]
+struct PathSearch {
+    key: u64,
+    seconds: f64,
+    edges: u64,
+    teps: f64,
+    reached: u64,
+    farthest: f32,
+    validation_seconds: Option<f64>,
 }
 
 #[derive(Serialize)]
@@ -47,6 +78,7 @@ struct Settings {
     bfs: String,
     seed: u64,
     skip_validation: bool,
+    sssp: bool,
 }
 
 #[derive(Serialize)]
@@ -92,6 +124,7 @@ struct Search {
     reached: u64,
     depth: u32,
     validation_seconds: Option<f64>,
+    warm_seconds: f64,
 }
 
 impl From<Summary> for Seven {
@@ -130,15 +163,18 @@ pub fn text(outcome: &Outcome<'_>, threads: usize, started: SystemTime, machine:
             bfs: config.bfs.to_string(),
             seed: spec.seed(),
             skip_validation: !config.validate,
+            sssp: config.sssp,
         },
         graph: Graph { vertices: spec.num_vertices(), edge_tuples: spec.num_edges() },
         memory: Memory { planned_bytes: outcome.plan_bytes, peak_bytes: outcome.peak_bytes },
         generation_seconds: report.generation_seconds,
         construction_seconds: report.construction_seconds,
+        from_checkpoint: outcome.is_resumed,
         validated: report.validation().is_some(),
         time: report.time().into(),
         nedge: report.nedge().into(),
         teps: report.teps().into(),
+        warm: Warm { time: report.warm_time().into(), teps: report.warm_teps().into() },
         validation: report.validation().map(Into::into),
         searches: report
             .searches
@@ -151,10 +187,32 @@ pub fn text(outcome: &Outcome<'_>, threads: usize, started: SystemTime, machine:
                 reached: search.reached,
                 depth: search.depth,
                 validation_seconds: search.validation_seconds,
+                warm_seconds: search.warm_seconds,
             })
             .collect(),
+        sssp: report.paths.as_ref().map(sssp),
     };
     let mut text = serde_json::to_string_pretty(&document).expect("a document of plain fields can always be written");
     text.push('\n');
     text
+}
+
+fn sssp(paths: &graph500::PathReport) -> Sssp {
+    let searches = paths.searches.iter().map(|search| PathSearch {
+        key: search.key,
+        seconds: search.seconds,
+        edges: search.edges,
+        teps: search.teps(),
+        reached: search.reached,
+        farthest: search.farthest,
+        validation_seconds: search.validation_seconds,
+    });
+    Sssp {
+        generation_seconds: paths.generation_seconds,
+        construction_seconds: paths.construction_seconds,
+        time: paths.time().into(),
+        teps: paths.teps().into(),
+        validation: paths.validation().map(Into::into),
+        searches: searches.collect(),
+    }
 }

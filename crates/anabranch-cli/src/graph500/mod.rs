@@ -1,12 +1,13 @@
 //! `anabranch graph500`: a run of the benchmark, with its output for people and for scripts.
 
 mod args;
+mod checkpoint;
 mod fit;
 mod json;
 mod observer;
 mod table;
 
-use graph500::{Config, Spec};
+use graph500::{Built, Config, RunError, Spec};
 
 use crate::exit::Failure;
 use crate::machine::{self, Machine};
@@ -15,11 +16,14 @@ use crate::progress::Progress;
 use crate::signals::Signals;
 
 pub use args::Args;
+use checkpoint::Checkpoint;
 
 /// The results of one run.
 struct Outcome<'a> {
     report: &'a graph500::Report,
     config: &'a Config,
+    /// Whether tuples and graph come from a checkpoint.
+    is_resumed: bool,
     plan_bytes: u64,
     peak_bytes: Option<u64>,
 }
@@ -30,12 +34,14 @@ struct Outcome<'a> {
 /// the memory.
 pub fn run(args: &Args) -> Result<(), Failure> {
     let spec = Spec::new(args.scale, args.edge_factor, args.seed).map_err(|error| Failure::Usage(error.to_string()))?;
-    let config = Config { spec, bfs: args.bfs, roots: args.roots, validate: !args.skip_validation };
+    let config = Config { spec, bfs: args.bfs, roots: args.roots, validate: !args.skip_validation, sssp: args.sssp };
     let threads = args.threads()?;
 
     let started = std::time::SystemTime::now();
     let signals = Signals::install()?;
     let file = args.json.as_deref().map(|path| Target::open(path, &signals)).transpose()?;
+    let checkpoint = args.checkpoint.as_deref().map(|path| Checkpoint::open(path, &signals)).transpose()?;
+    let is_resumed = checkpoint.as_ref().is_some_and(Checkpoint::is_read);
     let pool = anabranch::Pool::builder()
         .threads(threads)
         .build()
@@ -45,13 +51,21 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let (report, plan_bytes) = pool.install(|| {
         let plan_bytes = fit::check(&config)?;
         let progress = Progress::start(observer::NAMES, &signals);
-        let report = signals.watch(|| graph500::run(&config, &observer::Watcher::new(&progress, &signals)));
+        let report = signals.watch(|| {
+            let observer = observer::Watcher::new(&progress, &signals);
+            let built = match checkpoint {
+                Some(checkpoint) => checkpoint.built(&config.spec, &observer)?,
+                None => Built::generate(&config.spec, &observer).map_err(failed)?,
+            };
+            graph500::run_built(&config, built, &observer).map_err(failed)
+        });
         drop(progress);
         signals.check()?;
-        Ok((report.map_err(|error| Failure::Run(error.to_string()))?, plan_bytes))
+        Ok((report?, plan_bytes))
     })?;
 
-    let outcome = Outcome { report: &report, config: &config, plan_bytes, peak_bytes: machine::peak(&machine::files) };
+    let peak_bytes = machine::peak(&machine::files);
+    let outcome = Outcome { report: &report, config: &config, is_resumed, plan_bytes, peak_bytes };
     let on_stdout = file.as_ref().is_some_and(Target::is_stdout);
     // The file comes first: a closed standard output must not lose it. An unwritable file must not lose the table.
     let written = file.map_or(Ok(()), |file| {
@@ -69,4 +83,8 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         (Err(file), Err(_)) => Err(file),
         (written, printed) => written.and(printed),
     }
+}
+
+fn failed(error: RunError) -> Failure {
+    Failure::Run(error.to_string())
 }

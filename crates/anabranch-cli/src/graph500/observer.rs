@@ -8,7 +8,17 @@ use crate::progress::Progress;
 use crate::signals::Signals;
 
 /// The names of the phases in the display, in order.
-pub const NAMES: &[&str] = &["generation", "construction", "searches", "validation"];
+pub const NAMES: &[&str] = &[
+    "generation",
+    "construction",
+    "searches",
+    "validation",
+    "warm searches",
+    "weights",
+    "weighted construction",
+    "paths",
+    "path validation",
+];
 
 /// The observer of one run.
 pub struct Watcher<'a> {
@@ -46,5 +56,10 @@ fn index(phase: Phase) -> usize {
         Phase::Construction => 1,
         Phase::Search => 2,
         Phase::Validation => 3,
+        Phase::WarmSearch => 4,
+        Phase::Weights => 5,
+        Phase::WeightedConstruction => 6,
+        Phase::Paths => 7,
+        Phase::PathValidation => 8,
     }
 }

@@ -28,9 +28,11 @@ fn rows(outcome: &Outcome<'_>, threads: usize) -> Vec<(&'static str, String)> {
         ("kernel", format!("breadth-first search, {}", config.bfs)),
         ("generation", seconds(report.generation_seconds)),
         ("construction", seconds(report.construction_seconds)),
-        ("searches", format!("{searches}, harmonic mean {}", teps(rate.harmonic_mean))),
+        ("searches", searches),
+        ("official", format!("harmonic mean {}, each search after a pass over the tuples", teps(rate.harmonic_mean))),
         ("a search", spread(time.median, time.min, time.max, seconds)),
         ("rates", spread(rate.median, rate.min, rate.max, teps)),
+        ("warm", format!("harmonic mean {}, the same searches back to back", teps(report.warm_teps().harmonic_mean))),
         (
             "validation",
             match report.validation() {
@@ -39,6 +41,22 @@ fn rows(outcome: &Outcome<'_>, threads: usize) -> Vec<(&'static str, String)> {
             },
         ),
     ];
+    if outcome.is_resumed {
+        rows.push(("checkpoint", "read; generation and construction are of the run that wrote it".to_owned()));
+    }
+    if let Some(paths) = &report.paths {
+        let (rate, time) = (paths.teps(), paths.time());
+        rows.push(("weighted graph", seconds(paths.construction_seconds)));
+        rows.push(("shortest paths", format!("{}, harmonic mean {}", paths.searches.len(), teps(rate.harmonic_mean))));
+        rows.push(("paths from a key", spread(time.median, time.min, time.max, seconds)));
+        rows.push(("path rates", spread(rate.median, rate.min, rate.max, teps)));
+        if let Some(time) = paths.validation() {
+            rows.push((
+                "path validation",
+                format!("all {} valid, mean {} each", paths.searches.len(), seconds(time.mean)),
+            ));
+        }
+    }
     if let Some(peak) = outcome.peak_bytes {
         rows.push(("peak memory", format!("{}, {} planned", bytes(peak), bytes(outcome.plan_bytes))));
     }

@@ -1,14 +1,25 @@
 //! The memory that this process can still allocate, and its peak so far.
 //!
-//! The former is the smaller of two numbers: the memory that the kernel can provide without swapping (`MemAvailable`),
-//! and the memory that the control group of the process and all groups above it still allow.
+//! The former is the smallest of three numbers: the memory that the kernel can provide without swapping
+//! (`MemAvailable`), the memory that the control group of the process and all groups above it still allow, and the
+//! addresses that the limit of the address space (`RLIMIT_AS`, `ulimit -v`) still allows.
 
 use super::{Files, cgroup};
 
 /// Returns the number of bytes that this process can still allocate, or `None` if the system does not report it.
 pub fn available(files: Files<'_>) -> Option<u64> {
     let machine = files("/proc/meminfo").and_then(|text| kib_field(&text, "MemAvailable:"));
-    [machine, cgroup::available(files)].into_iter().flatten().min()
+    [machine, cgroup::available(files), address_space(files)].into_iter().flatten().min()
+}
+
+/// Returns what the limit of the address space leaves, or `None` without a limit.
+fn address_space(files: Files<'_>) -> Option<u64> {
+    let limits = files("/proc/self/limits")?;
+    let line = limits.lines().find_map(|line| line.strip_prefix("Max address space"))?;
+    // The first column is the soft limit, which applies: a number of bytes, or "unlimited".
+    let limit: u64 = line.split_whitespace().next()?.parse().ok()?;
+    let used = kib_field(&files("/proc/self/status")?, "VmSize:")?;
+    Some(limit.saturating_sub(used))
 }
 
 /// Returns the peak memory of this process in bytes, or `None` if the system does not report it.
@@ -57,6 +68,32 @@ mod tests {
         assert_eq!(available(&with_limit("5000\n")), Some(4000));
         assert_eq!(available(&with_limit("99999999999999\n")), Some(20_000_000 * 1024));
         assert_eq!(available(&|_| None), None, "without these files the memory is unknown");
+    }
+
+    #[test]
+    fn address_space_limit_counts_what_is_used() {
+        let with_limit = |limit: &'static str| {
+            move |path: &str| {
+                let text = match path {
+                    "/proc/meminfo" => MEMINFO,
+                    "/proc/self/limits" => limit,
+                    "/proc/self/status" => "Name:\tx\nVmSize:\t    1000 kB\nVmHWM:\t     500 kB\n",
+                    _ => return None,
+                };
+                Some(text.to_owned())
+            }
+        };
+        let limits = "Limit                     Soft Limit           Hard Limit           Units     \n\
+                      Max data size             7                    7                    bytes     \n\
+                      Max address space         2048000              unlimited            bytes     \n";
+        assert_eq!(available(&with_limit(limits)), Some(1_024_000));
+        let below = "Max address space         1                    1                    bytes\n";
+        assert_eq!(available(&with_limit(below)), Some(0));
+        for none in
+            ["Max address space         unlimited            unlimited            bytes\n", "", "Max address space"]
+        {
+            assert_eq!(available(&with_limit(none)), Some(20_000_000 * 1024), "{none}");
+        }
     }
 
     #[test]

@@ -118,3 +118,23 @@ fn output_file_is_checked_before_search() {
     // Refused for its file and not for its memory: nothing has been planned yet, let alone run.
     refused(&run(&["graph500", "--scale", "40", "--json", "/"]), 1, &["it is a directory"]);
 }
+
+/// A run of `scale` in a shell that limits the address space to `kib`.
+#[cfg(target_os = "linux")]
+fn limited(kib: u64, scale: &str) -> crate::common::Ended {
+    let mut command = std::process::Command::new("sh");
+    command.args(["-c", "ulimit -v $1; exec \"$0\" graph500 --threads 1 --scale $2", env!("CARGO_BIN_EXE_anabranch")]);
+    command.args([&kib.to_string(), scale]);
+    command.stdin(std::process::Stdio::null());
+    command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+    end(command.spawn().unwrap())
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn limit_of_the_address_space_is_heard() {
+    // 8 GB, of which the process itself takes some. Scale 25 needs 12.4 GiB.
+    let ended = limited(8_000_000, "25");
+    refused(&ended, 1, &["scale 25 needs", "of memory", "are available", "edge tuples 6.00 GiB + adjacency lists"]);
+    assert_eq!(limited(8_000_000, "8").code, Some(0));
+}

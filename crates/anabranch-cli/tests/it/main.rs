@@ -3,6 +3,7 @@
 mod bad_input;
 #[cfg(target_os = "linux")]
 mod bench;
+mod checkpoint;
 mod common;
 mod compare;
 mod graph;

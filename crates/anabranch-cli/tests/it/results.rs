@@ -116,7 +116,15 @@ fn json_agrees_with_printed_lines() {
     assert!(row(table, "Graph500").contains("scale 10, edge factor 8"));
     assert_eq!(row(table, "graph"), "1,024 vertices, 8,192 edge tuples");
     assert_eq!(row(table, "threads"), "2");
-    assert!(row(table, "searches").starts_with("16, harmonic mean ") && row(table, "searches").ends_with("TEPS"));
+    assert_eq!(row(table, "searches"), "16");
+    for protocol in ["official", "warm"] {
+        let row = row(table, protocol);
+        assert!(row.starts_with("harmonic mean ") && row.contains("TEPS, "), "{row}");
+    }
+    let warm =
+        searches.iter().map(|search| search["edges"].as_f64().unwrap() / search["warm_seconds"].as_f64().unwrap());
+    let harmonic_mean = 16.0 / warm.map(f64::recip).sum::<f64>();
+    close(&harmonic_mean.to_string(), &json["warm"]["teps"]["harmonic_mean"], "the harmonic mean of warm searches");
     assert!(row(table, "validation").starts_with("all 16 valid, mean "));
 }
 
@@ -133,12 +141,44 @@ fn docs_explain_every_field() {
         }
     }
     let page = include_str!("../../../../docs/graph500-json.md");
-    let ended = succeed(&["graph500", "--scale", "8", "--json", "-"]);
+    let ended = succeed(&["graph500", "--scale", "8", "--sssp", "--json", "-"]);
     let mut found = Vec::new();
     names(&serde_json::from_str(&ended.stdout).unwrap(), &mut found);
     assert!(found.len() > 50);
     for name in found {
         assert!(page.contains(&format!("`{name}`")), "`{name}` is not explained");
+    }
+}
+
+#[test]
+fn shortest_paths_are_in_table_lines_and_json() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("run.json");
+    let ended = succeed(&["graph500", "--scale", "9", "--sssp", "--roots", "5", "--json", path.to_str().unwrap()]);
+    let (table, lines) = parts(&ended);
+    let json = json(&path);
+    assert!(row(table, "shortest paths").starts_with("5, harmonic mean "), "{table}");
+    assert!(row(table, "path validation").starts_with("all 5 valid, mean "), "{table}");
+    for (group, object) in [("time", "time"), ("validate", "validation")] {
+        for field in ["min", "first_quartile", "median", "third_quartile", "max", "mean", "stddev"] {
+            let name = format!("sssp {}_{group}", field.replace('_', ""));
+            close(lines[&*name], &json["sssp"][object][field], &name);
+        }
+    }
+    for field in ["min", "first_quartile", "median", "third_quartile", "max", "harmonic_mean", "harmonic_stddev"] {
+        let plain = if field.starts_with("harmonic") { field.to_owned() } else { field.replace('_', "") };
+        let name = format!("sssp {plain}_TEPS");
+        close(lines[&*name], &json["sssp"]["teps"][field], &name);
+    }
+    let construction: f64 = lines["construction_time"].parse().unwrap();
+    let sum =
+        ["/construction_seconds", "/sssp/construction_seconds"].map(|at| json.pointer(at).unwrap().as_f64().unwrap());
+    assert!((construction - sum[0] - sum[1]).abs() < 1e-8, "{construction} {sum:?}");
+    let pairs = json["searches"].as_array().unwrap().iter().zip(json["sssp"]["searches"].as_array().unwrap());
+    for (search, paths) in pairs {
+        for field in ["key", "edges", "reached"] {
+            assert_eq!(search[field], paths[field]);
+        }
     }
 }
 
@@ -228,8 +268,18 @@ fn numbers_of_threads() {
 #[test]
 fn help_and_version() {
     let help = succeed(&["graph500", "--help"]).stdout;
-    for option in ["--scale", "--edge-factor", "--threads", "--roots", "--bfs", "--seed", "--json", "--skip-validation"]
-    {
+    for option in [
+        "--scale",
+        "--edge-factor",
+        "--threads",
+        "--roots",
+        "--bfs",
+        "--seed",
+        "--json",
+        "--sssp",
+        "--checkpoint",
+        "--skip-validation",
+    ] {
         assert!(help.contains(option), "{option} is missing in\n{help}");
     }
     assert!(succeed(&["--help"]).stdout.contains("graph500"));

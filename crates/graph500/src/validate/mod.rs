@@ -155,6 +155,13 @@ impl<'a> Validator<'a> {
         self.finish(parents, &halt)
     }
 
+    /// Check 1 alone: `parents` is a tree with `key` as its root. The result has no count of edges.
+    pub(crate) fn check_tree(&mut self, key: u64, parents: &[i64], halt: &Halt<'_>) -> Result<Component, Verdict> {
+        self.load(key, parents, halt)?;
+        self.find_levels(key, halt)?;
+        check_tree_edges(self.words.shared(), halt)
+    }
+
     /// Checks a search that also returns levels, which the checks then use. Levels of vertices outside the tree are
     /// ignored.
     ///

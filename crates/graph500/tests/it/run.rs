@@ -8,7 +8,7 @@ use crate::common::in_pool;
 use graph500::{BfsKind, Config, MemoryPlan, Observer, Phase, Report, RunError, SearchRecord, Spec, run};
 
 fn config(scale: u32, bfs: BfsKind) -> Config {
-    Config { spec: Spec::new(scale, 16, 1).unwrap(), bfs, roots: 8, validate: true }
+    Config { spec: Spec::new(scale, 16, 1).unwrap(), bfs, roots: 8, validate: true, sssp: false }
 }
 
 #[test]
@@ -33,7 +33,8 @@ fn kernels_agree_on_everything_but_time() {
 
 #[test]
 fn fewer_vertices_make_fewer_searches() {
-    let small = Config { spec: Spec::new(2, 16, 1).unwrap(), bfs: BfsKind::Direction, roots: 64, validate: true };
+    let small =
+        Config { spec: Spec::new(2, 16, 1).unwrap(), bfs: BfsKind::Direction, roots: 64, validate: true, sssp: false };
     let report = run(&small, &()).unwrap();
     assert!((1..=4).contains(&report.searches.len()));
     let official = report.official();
@@ -76,7 +77,8 @@ fn observer_sees_every_phase_to_its_end() {
     in_pool(|| run(&config(12, BfsKind::Direction), &log).unwrap());
     let events = log.events.into_inner().unwrap();
     let phases: Vec<_> = events.iter().map(|event| event.0).collect();
-    assert_eq!(phases, [Phase::Generation, Phase::Construction, Phase::Search, Phase::Validation]);
+    let searches = [Phase::Search, Phase::Validation, Phase::WarmSearch];
+    assert_eq!(phases, [&[Phase::Generation, Phase::Construction][..], &searches].concat());
     for (phase, total, done, ended) in events {
         assert!(ended, "{phase:?}");
         // Self-loops are never sorted, so that construction ends a little below its total.
@@ -118,7 +120,7 @@ struct Asked {
 
 impl Observer for Asked {
     fn begin(&self, phase: Phase, _: u64) {
-        // Searches are checked as they come, so the last two phases are one part.
+        // Searches are checked as they come, so these two phases are one part.
         if phase != Phase::Validation {
             self.parts.lock().unwrap().push((phase, 0));
         }
@@ -137,7 +139,12 @@ fn run_checks_for_cancellation_often() {
     let config = Config { roots: 2, ..config(14, BfsKind::Sequential) };
     run(&config, &asked).unwrap();
     // How many tuples of the graph there may be for each question.
-    let at_most = [(Phase::Generation, 1 << 18), (Phase::Construction, 1 << 13), (Phase::Search, 1 << 12)];
+    let at_most = [
+        (Phase::Generation, 1 << 18),
+        (Phase::Construction, 1 << 13),
+        (Phase::Search, 1 << 12),
+        (Phase::WarmSearch, 1 << 15),
+    ];
     let parts = asked.parts.into_inner().unwrap();
     assert_eq!(parts.len(), at_most.len());
     for ((phase, asked), (expected, tuples)) in parts.into_iter().zip(at_most) {
@@ -147,10 +154,21 @@ fn run_checks_for_cancellation_often() {
 }
 
 #[test]
+fn warm_searches_have_rates_of_their_own() {
+    let report = report(&[(0.5, 1000, None), (0.25, 1000, None)]);
+    assert_eq!(report.warm_teps().harmonic_mean, 2.0 * report.teps().harmonic_mean);
+    assert_eq!(report.warm_time().max, 0.25);
+    let config = config(10, BfsKind::Direction);
+    let report = run(&config, &()).unwrap();
+    assert!(report.searches.iter().all(|search| search.warm_seconds > 0.0));
+}
+
+#[test]
 fn memory_plan_adds_up() {
     for bfs in BfsKind::ALL {
         for factor in [1, 16] {
-            let config = Config { spec: Spec::new(20, factor, 1).unwrap(), bfs, roots: 64, validate: true };
+            let config =
+                Config { spec: Spec::new(20, factor, 1).unwrap(), bfs, roots: 64, validate: true, sssp: false };
             let plan = MemoryPlan::of(&config);
             assert_eq!(plan.stages().iter().map(|stage| stage.1).sum::<u64>(), plan.peak());
             // Twelve bytes a tuple and four an arc are always there.
@@ -175,8 +193,10 @@ fn report(searches: &[(f64, u64, Option<f64>)]) -> Report {
                 reached: 10,
                 depth: 3,
                 validation_seconds,
+                warm_seconds: seconds / 2.0,
             })
             .collect(),
+        paths: None,
     }
 }
 

@@ -1,7 +1,8 @@
 //! A tree of shortest paths, computed from the distances.
 //!
 //! A vertex can have a parent if the parent's distance plus the edge is its distance. If the parent's distance is
-//! lower, no cycle can arise. So such parents are chosen first, in parallel: of several, the least. Vertices whose
+//! lower, no cycle can arise. So such parents are chosen first, in parallel: of several, the least. In an undirected
+//! graph each vertex looks for its own among its neighbours. Vertices whose
 //! possible parents all have their own distance remain, because the edges weigh 0 or vanish in a rounded sum. A plain
 //! search reaches these from the others.
 
@@ -50,6 +51,12 @@ pub fn parents<W: Length>(
     parents[root as usize].store(root, Relaxed);
     blocks(num_vertices, BLOCK, &mut states(|| ()), cancel, |(), range| {
         for vertex in range.map(|vertex| vertex as u32) {
+            if !graph.is_directed() {
+                if let Some(parent) = first_parent(graph, distances, vertex).filter(|_| vertex != root) {
+                    parents[vertex as usize].store(parent, Relaxed);
+                }
+                continue;
+            }
             for (child, is_farther) in children(graph, distances, vertex) {
                 if is_farther && child != root {
                     parents[child as usize].fetch_min(vertex, Relaxed);
@@ -74,6 +81,19 @@ pub fn parents<W: Length>(
         }
     }
     Ok(parents)
+}
+
+/// Returns the least vertex nearer to the root that can be the parent of `vertex` in an undirected graph. Most rows are
+/// not read to their end.
+#[inline]
+fn first_parent<W: Length>(graph: &Graph<W>, distances: &[W::Distance], vertex: u32) -> Option<u32> {
+    let distance = distances[vertex as usize];
+    if distance == W::UNREACHED {
+        return None;
+    }
+    let mut row = graph.out_neighbours(vertex).iter().zip(graph.out_weights(vertex));
+    let is_parent = |above: W::Distance, weight| above < distance && W::extend(above, weight) == distance;
+    row.find(|&(&above, &weight)| is_parent(distances[above as usize], weight)).map(|(&above, _)| above)
 }
 
 /// Returns the vertices whose parent `vertex` can be, each with whether it is farther from the root.
