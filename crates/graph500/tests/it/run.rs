@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 use crate::common::in_pool;
-use graph500::{BfsKind, Config, MemoryPlan, Observer, Phase, Report, RunError, SearchRecord, Spec, run};
+use graph500::{
+    BfsKind, Config, Edge, Graph, MemoryPlan, Observer, Phase, Report, RunError, Search, SearchRecord, Spec, run,
+};
 
 fn config(scale: u32, bfs: BfsKind) -> Config {
     Config { spec: Spec::new(scale, 16, 1).unwrap(), bfs, roots: 8, validate: true, sssp: false }
@@ -108,6 +110,25 @@ fn run_can_be_cancelled_anywhere() {
         for limit in (0..asked).step_by(asked as usize / 40) {
             let stop = StopAfter { asked: AtomicU64::new(0), limit };
             assert_eq!(run(&config(10, bfs), &stop), Err(RunError::Cancelled), "{bfs} after {limit} of {asked}");
+        }
+    }
+}
+
+#[test]
+fn search_can_be_cancelled_after_another_one_and_used_again() {
+    // A star, and a path from one leaf on. A search from the hub reaches all leaves in its first level.
+    let edges = (1..5000).map(|leaf| (0, leaf)).chain([(1, 5000), (5000, 5001)]);
+    let edges: Vec<_> = edges.map(|(a, b)| Edge::new(a, b)).collect();
+    let graph = Graph::build(&edges, &()).unwrap();
+    for bfs in BfsKind::ALL {
+        let mut search = Search::new(&graph, bfs).unwrap();
+        let count = StopAfter { asked: AtomicU64::new(0), limit: u64::MAX };
+        search.run(5001, &count).unwrap();
+        let reach = search.run(0, &()).unwrap();
+        for limit in 0..count.asked.into_inner() {
+            let stop = StopAfter { asked: AtomicU64::new(0), limit };
+            assert_eq!(search.run(5001, &stop), Err(RunError::Cancelled), "{bfs} after {limit}");
+            assert_eq!(search.run(0, &()), Ok(reach), "{bfs} after {limit}");
         }
     }
 }

@@ -87,10 +87,14 @@ impl<'g> Direction<'g> {
         let words = self.visited.len() as u64;
         loop {
             let found = bottom_up::level(self.graph, &self.front, &mut self.visited, &mut self.next, tree, halt);
+            if halt.is_cancelled() {
+                // `next` has bits of an earlier level where this one was not run.
+                return frontier.end..frontier.end;
+            }
             std::mem::swap(&mut self.front, &mut self.next);
             reach.add_level(found);
             let unvisited = self.graph.num_connected() - reach.reached;
-            if found == 0 || found * BETA < unvisited + words || halt.is_cancelled() {
+            if found == 0 || found * BETA < unvisited + words {
                 return convert::list_bits(&self.front, &mut self.queue, frontier.end);
             }
         }
