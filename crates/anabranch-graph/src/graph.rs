@@ -26,6 +26,9 @@ impl Graph {
     /// let graph = Graph::undirected([(0, 1), (1, 0), (2, 2)]);
     /// assert_eq!((graph.num_vertices(), graph.num_edges()), (3, 1));
     /// ```
+    ///
+    /// # Panics
+    /// Panics if an edge has the vertex `u32::MAX`.
     pub fn undirected(edges: impl IntoIterator<Item = (u32, u32)>) -> Graph {
         Graph::undirected_weighted(edges.into_iter().map(|(from, to)| (from, to, ())))
     }
@@ -38,6 +41,9 @@ impl Graph {
     /// assert!(graph.out_neighbours(1).is_empty());
     /// assert_eq!(graph.in_neighbours(1), [0, 2]);
     /// ```
+    ///
+    /// # Panics
+    /// Panics if an edge has the vertex `u32::MAX`.
     pub fn directed(edges: impl IntoIterator<Item = (u32, u32)>) -> Graph {
         Graph::directed_weighted(edges.into_iter().map(|(from, to)| (from, to, ())))
     }
@@ -45,6 +51,18 @@ impl Graph {
 
 impl<W: Weight> Graph<W> {
     /// Builds an undirected graph of `edges` with their weights. Of duplicates the lightest stays.
+    ///
+    /// ```
+    /// use anabranch_graph::Graph;
+    /// let graph = Graph::undirected_weighted([(0, 1, 9u32), (1, 0, 5)]);
+    /// assert_eq!((graph.out_weights(0), graph.out_weights(1)), (&[5][..], &[5][..]));
+    /// ```
+    ///
+    /// # Panics
+    /// Panics if an edge has the vertex `u32::MAX`.
+    ///
+    /// # Complexity
+    /// O(V + E log D) for the largest degree D. V is the largest number in an edge plus one, also if few numbers occur.
     pub fn undirected_weighted(edges: impl IntoIterator<Item = (u32, u32, W)>) -> Graph<W> {
         let edges: Vec<_> = edges.into_iter().collect();
         Graph::from_pieces(num_vertices(&edges), vec![edges], Direction::Undirected)
@@ -67,6 +85,18 @@ impl<W: Weight> Graph<W> {
     }
 
     /// Builds a directed graph of `edges` with their weights. Of duplicates the lightest stays.
+    ///
+    /// ```
+    /// use anabranch_graph::Graph;
+    /// let graph = Graph::directed_weighted([(0, 1, 0.5f32), (1, 0, 2.0)]);
+    /// assert_eq!((graph.out_weights(0), graph.out_weights(1)), (&[0.5][..], &[2.0][..]));
+    /// ```
+    ///
+    /// # Panics
+    /// Panics if an edge has the vertex `u32::MAX`.
+    ///
+    /// # Complexity
+    /// As for [`undirected_weighted`](Graph::undirected_weighted).
     pub fn directed_weighted(edges: impl IntoIterator<Item = (u32, u32, W)>) -> Graph<W> {
         let edges: Vec<_> = edges.into_iter().collect();
         Graph::from_pieces(num_vertices(&edges), vec![edges], Direction::Directed)
@@ -115,19 +145,24 @@ impl<W: Weight> Graph<W> {
         Ok(())
     }
 
-    /// Returns whether the incoming arcs are the reversed outgoing ones. Compares sums over a hash of each arc, so it
-    /// may overlook a difference, with a probability of about 2^-64.
+    /// Returns whether the incoming arcs are the reversed outgoing ones, in an undirected graph with equal weights.
+    /// Compares sums over a hash of each arc, so it may overlook a difference, with a probability of about 2^-64.
     pub(crate) fn is_symmetric(&self) -> bool {
         let num_vertices = self.num_vertices() as u32;
         let sums = (0..num_vertices).into_par_iter().map(|vertex| {
-            let outgoing = self.out_neighbours(vertex).iter().map(|&to| hash(vertex, to));
-            let incoming = self.in_neighbours(vertex).iter().map(|&from| hash(from, vertex));
-            outgoing.fold(0, u64::wrapping_add).wrapping_sub(incoming.fold(0, u64::wrapping_add))
+            // The incoming rows of a directed graph have no weights.
+            let weights = if self.is_directed() { &[] } else { self.out_weights(vertex) };
+            let weight = |index: usize| weights.get(index).map_or(0, |weight| weight.to_key());
+            let outgoing = self.out_neighbours(vertex).iter().enumerate();
+            let incoming = self.in_neighbours(vertex).iter().enumerate();
+            let outgoing = outgoing.map(|(index, &to)| hash(vertex, to, weight(index))).fold(0, u64::wrapping_add);
+            let incoming = incoming.map(|(index, &from)| hash(from, vertex, weight(index))).fold(0, u64::wrapping_add);
+            outgoing.wrapping_sub(incoming)
         });
         sums.reduce(|| 0, u64::wrapping_add) == 0
     }
 
-    /// Returns the number of vertices: the largest number in an edge plus one.
+    /// Returns the number of vertices: what the header of a file says, or the largest number in an edge plus one.
     pub fn num_vertices(&self) -> usize {
         self.outgoing.starts.len() - 1
     }
@@ -182,8 +217,23 @@ impl<W: Weight> Graph<W> {
 }
 
 /// Returns the largest number in `edges` plus one.
+#[track_caller]
 fn num_vertices<W>(edges: &[(u32, u32, W)]) -> usize {
-    edges.iter().map(|edge| edge.0.max(edge.1) as usize + 1).max().unwrap_or(0)
+    let largest = edges.iter().map(|edge| edge.0.max(edge.1)).max();
+    // The number of vertices has 32 bits too, and the kernels use the largest number for "no vertex".
+    assert_ne!(largest, Some(u32::MAX), "a vertex is less than 4294967295");
+    largest.map_or(0, |largest| largest as usize + 1)
+}
+
+/// Prints the sizes alone, as a graph may have many edges.
+impl<W: Weight> fmt::Debug for Graph<W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Graph")
+            .field("is_directed", &self.is_directed())
+            .field("num_vertices", &self.num_vertices())
+            .field("num_edges", &self.num_edges())
+            .finish_non_exhaustive()
+    }
 }
 
 /// What is wrong with a graph from a file.
@@ -229,9 +279,14 @@ fn damaged(vertex: u32) -> ! {
     panic!("the row of vertex {vertex} is not in the graph: its file is damaged, which `Graph::verify` finds")
 }
 
-/// Returns a hash of an arc: the finalizer of SplitMix64 (Steele, Lea, Flood 2014).
-fn hash(from: u32, to: u32) -> u64 {
-    let mut word = (u64::from(from) << 32 | u64::from(to)).wrapping_add(0x9e37_79b9_7f4a_7c15);
+/// Returns a hash of an arc.
+fn hash(from: u32, to: u32, weight: u32) -> u64 {
+    mix(mix(u64::from(from) << 32 | u64::from(to)).wrapping_add(u64::from(weight)))
+}
+
+/// The step and the finalizer of SplitMix64 (Steele, Lea, Flood 2014).
+fn mix(word: u64) -> u64 {
+    let mut word = word.wrapping_add(0x9e37_79b9_7f4a_7c15);
     word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     word ^ (word >> 31)

@@ -43,8 +43,8 @@ impl SearchRecord {
 /// The result of a run.
 ///
 /// Times and rates are those of the *official* protocol unless their name says *warm*. In the official protocol, a pass
-/// over the tuples follows each search: its validation, or the count of its edges. So a search finds the caches cold. In
-/// the warm protocol the same searches follow each other directly.
+/// over the tuples follows each search: its validation, or the count of its edges. So a search finds the caches cold.
+/// In the warm protocol the same searches follow each other directly.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
     /// The problem: scale and edge factor.

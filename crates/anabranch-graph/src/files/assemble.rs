@@ -10,7 +10,7 @@ use super::observer::{Observer, Phase, Watch};
 use crate::{Graph, Labels, Weight};
 
 /// Graphs with at most this many vertices may have any number of edges.
-const FREE_VERTICES: u64 = 1 << 24;
+const FREE_VERTICES: u64 = 1 << 20;
 /// Larger ones may have this many vertices per edge, so that a short file causes no large allocation.
 const MOST_VERTICES_PER_EDGE: u64 = 16;
 
@@ -86,7 +86,8 @@ impl<W: Weight> Edges<W> {
         let watch = Watch::begin(observer, Phase::Build, 0);
         let graph = Graph::from_pieces(self.num_vertices, self.pieces, direction);
         if direction == Direction::Symmetric && !graph.is_symmetric() {
-            return Err(Fault::malformed("an edge of this undirected graph is not in the lists of both its ends"));
+            let message = "an edge of this undirected graph is not in the lists of both its ends with the same weight";
+            return Err(Fault::malformed(message));
         }
         watch.end();
         Ok(Input { graph, labels: self.labels })

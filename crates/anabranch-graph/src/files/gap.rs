@@ -30,7 +30,7 @@ pub(crate) fn read<W: Weight>(source: &mut Source, is_weighted: bool) -> Result<
         1 => Direction::Directed,
         _ => return Err(Fault::malformed("the first byte is neither 0 nor 1; this is no serialized graph of GAP")),
     };
-    if num_vertices >= u64::from(u32::MAX) || num_arcs >= 1 << 60 {
+    if num_vertices >= u64::from(u32::MAX) || num_arcs >= 1 << 58 {
         let message = format!("the header says {num_vertices} vertices and {num_arcs} arcs, which is too large");
         return Err(Fault::new(ReadErrorKind::TooLarge, message));
     }

@@ -18,19 +18,12 @@ pub(crate) struct Header {
 
 /// Takes the banner. Returns the type of weights.
 pub(crate) fn weight_type(text: &mut Text) -> Result<WeightType, Fault> {
-    let line = text.line()?;
-    let (third, _) = banner(&line).map_err(|fault| fault.at(1, 1))?;
-    let is_whole = line.to_ascii_lowercase().windows(7).any(|word| word == b"integer");
-    Ok(match third {
-        Third::None => WeightType::None,
-        _ if is_whole => WeightType::Whole,
-        _ => WeightType::Real,
-    })
+    banner(&text.line()?).map(|(weights, _)| weights).map_err(|fault| fault.at(1, 1))
 }
 
 /// Takes the header.
 pub(crate) fn header(text: &mut Text) -> Result<Header, Fault> {
-    let (third, is_symmetric) = banner(&text.line()?).map_err(|fault| fault.at(1, 1))?;
+    let (weights, is_symmetric) = banner(&text.line()?).map_err(|fault| fault.at(1, 1))?;
     let line = loop {
         let line = text.line()?;
         if line.is_empty() {
@@ -48,12 +41,13 @@ pub(crate) fn header(text: &mut Text) -> Result<Header, Fault> {
         let message = format!("the matrix has {rows} rows and {columns} columns; only a square one is a graph");
         return Err(Fault::new(ReadErrorKind::Unsupported, message).at(text.lines(), 1));
     }
+    let third = if weights == WeightType::None { Third::None } else { Third::Weight };
     let rules = Rules { third, comments: b"%", word: None, first: 1, num_vertices: Some(rows) };
     Ok(Header { rules, num_entries, is_symmetric })
 }
 
-/// Returns what the entries have, and whether an entry stands for two.
-fn banner(line: &[u8]) -> Result<(Third, bool), Fault> {
+/// Returns the type of weights, and whether an entry stands for two.
+fn banner(line: &[u8]) -> Result<(WeightType, bool), Fault> {
     let line = line.to_ascii_lowercase();
     let words: Vec<&[u8]> = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).collect();
     let [b"%%matrixmarket", object, format, field, symmetry] = words[..] else {
@@ -70,14 +64,15 @@ fn banner(line: &[u8]) -> Result<(Third, bool), Fault> {
     if format != b"coordinate" {
         return Err(unsupported("format", format, "coordinate"));
     }
-    let third = match field {
-        b"pattern" => Third::None,
-        b"integer" | b"real" | b"double" => Third::Weight,
+    let weights = match field {
+        b"pattern" => WeightType::None,
+        b"integer" => WeightType::Whole,
+        b"real" | b"double" => WeightType::Real,
         _ => return Err(unsupported("field", field, "pattern, integer and real")),
     };
     match symmetry {
-        b"general" => Ok((third, false)),
-        b"symmetric" => Ok((third, true)),
+        b"general" => Ok((weights, false)),
+        b"symmetric" => Ok((weights, true)),
         _ => Err(unsupported("symmetry", symmetry, "general and symmetric")),
     }
 }

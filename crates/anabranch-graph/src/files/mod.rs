@@ -77,18 +77,31 @@ pub struct Input<W = ()> {
     pub labels: Labels,
 }
 
+/// Prints the sizes alone.
+impl<W: Weight> std::fmt::Debug for Input<W> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Input").field("graph", &self.graph).finish_non_exhaustive()
+    }
+}
+
 impl<W: Weight> Input<W> {
     /// Makes the graph undirected.
     fn symmetrized(self) -> Input<W> {
         if !self.graph.is_directed() {
             return self;
         }
+        /// Vertices whose arcs make a piece.
+        const PIECE: usize = 1 << 12;
         let row = |vertex| {
             let targets = self.graph.out_neighbours(vertex).iter();
-            targets.zip(self.graph.out_weights(vertex)).map(|(&to, &weight)| (vertex, to, weight)).collect()
+            targets.zip(self.graph.out_weights(vertex)).map(move |(&to, &weight)| (vertex, to, weight))
         };
         let num_vertices = self.graph.num_vertices();
-        let pieces = (0..num_vertices as u32).into_par_iter().map(row).collect();
+        let piece = |first: usize| {
+            let vertices = first as u32..(first + PIECE).min(num_vertices) as u32;
+            vertices.flat_map(row).collect()
+        };
+        let pieces = (0..num_vertices.div_ceil(PIECE)).into_par_iter().map(|index| piece(index * PIECE)).collect();
         Input { graph: Graph::from_pieces(num_vertices, pieces, Direction::Undirected), labels: self.labels }
     }
 }
@@ -110,8 +123,9 @@ impl<W: Weight> Input<W> {
 /// ```
 ///
 /// # Errors
-/// Returns a [`ReadError`] if the file cannot be read, or is malformed. A malformed file causes no panic, and no
-/// allocation that is much larger than the file.
+/// Returns a [`ReadError`] if the file cannot be read, or is malformed. A malformed file causes no panic.
+/// What it says about its size causes no large allocation: a graph of more than 2^20 vertices must have an edge for
+/// every 16 of them.
 ///
 /// # Complexity
 /// O(V + E log D) for the largest degree D.

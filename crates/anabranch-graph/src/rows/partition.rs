@@ -1,6 +1,6 @@
 //! Construction of rows from edges, in parallel.
 //!
-//! 1. **Partition.** The vertices are cut into at most 2^12 *bands*. The edges are cut into groups. Each group counts
+//! 1. **Partition.** The vertices are cut into at most 2^11 *bands*. The edges are cut into groups. Each group counts
 //!    its arcs per band; prefix sums give it a region in each band; it writes its arcs there.
 //! 2. **Rows.** Each band distributes its arcs to the rows of their sources, sorts each row by target and weight, and
 //!    drops duplicates. A band usually fits into a cache.

@@ -136,7 +136,11 @@ pub fn verify_parents<W: Length>(
     let mut is_in_tree = vec![false; num_vertices];
     for vertex in 0..num_vertices as u32 {
         let parent = parents[vertex as usize];
-        let is_child = || children(graph, distances, parent).any(|(child, _)| child == vertex);
+        let is_child = || {
+            let weight = graph.out_neighbours(parent).binary_search(&vertex).map(|at| graph.out_weights(parent)[at]);
+            let above = distances[parent as usize];
+            weight.is_ok_and(|weight| above < W::UNREACHED && W::extend(above, weight) == distances[vertex as usize])
+        };
         let holds = if vertex == root {
             parent == root
         } else if distances[vertex as usize] < W::UNREACHED {
