@@ -71,3 +71,9 @@ fn many_edges_in_pools_of_any_size() {
         anabranch::Pool::builder().threads(threads).build().unwrap().install(|| check(&edges));
     }
 }
+
+#[test]
+#[should_panic(expected = "a vertex is less than 4294967295")]
+fn the_number_for_no_vertex_is_refused() {
+    Graph::undirected([(0, u32::MAX)]);
+}

@@ -72,6 +72,10 @@ fn malformed_serialized_graphs() {
         let error = load::<()>("a.sg", &bytes).unwrap_err();
         assert!(error.to_string().contains(words), "{words}: {error}");
     }
+    let mut other_weight = serialized(&graph, true);
+    // The weight of the first arc, behind the header, four starts and its target. The opposite arc keeps its weight.
+    other_weight[53] = 8;
+    assert!(load::<u32>("a.wsg", &other_weight).unwrap_err().to_string().contains("with the same weight"));
     let mut negative = serialized(&graph, true);
     let last = negative.len() - 1;
     negative[last] = 0xff;
