@@ -94,9 +94,14 @@ fn join_that_is_shared_shows_root_theft_and_states() {
         assert_eq!(events(guest).last(), Some(Event::Leave));
 
         let thieves: Vec<&Lane> = trace.lanes.iter().filter(|lane| lane.name.starts_with("shared ")).collect();
-        assert_eq!(thieves.len(), 2);
+        let count = |wanted| {
+            let begins =
+                |lane: &&&Lane| matches!(events(lane).next(), Some(Event::Enter { role, .. }) if role == wanted);
+            thieves.iter().filter(begins).count()
+        };
+        // While a thread waits in `recv`, the pool may replace it by a spare.
+        assert_eq!((count(Role::Worker), count(Role::Spare)), (2, thieves.len() - 2), "{thieves:#?}");
         for thief in &thieves {
-            assert!(matches!(events(thief).next(), Some(Event::Enter { role: Role::Worker, .. })));
             assert_eq!(events(thief).last(), Some(Event::Leave));
         }
         let has_stolen = |lane: &Lane| {
