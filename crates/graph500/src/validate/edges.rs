@@ -7,22 +7,25 @@
 //! A tuple can be a tree edge only if the levels differ by one. Then the pass compares the parent of the lower end. If
 //! it matches, the vertex itself replaces the parent in its word, which means "seen". At the end, a vertex that is not
 //! its own parent has a tree edge that is not in the input. Two threads that see the same tree edge store the same
-//! word.
+//! word. The pass collects such tuples of a batch first, and then reads their words: so the cache misses overlap.
 //!
 //! A tree with more than [`MOST_LEVELS`] levels does not fit into tags. Its tuples read the words.
 
+use std::ops::Range;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU16, AtomicU64};
 
 use anabranch::prelude::*;
 
-use super::{OUTSIDE, ValidationError, Verdict, blocks, each_vertex, level, parent, word};
+use super::{OUTSIDE, ValidationError, Verdict, blocks, each_vertex, level, parent, ranges, word};
 use crate::Edge;
 use crate::watch::Halt;
 
 /// The vertices of a block in the order of tuples. The tags of two blocks take 256 KB, and fit into a second-level
 /// cache.
 const VERTICES: u32 = 1 << 16;
+/// Tuples whose candidates for tree edges are collected.
+const BATCH: usize = 512;
 /// The level in the tag of a vertex that is not in the tree. It is not next to a level in the tree.
 const TAG_OUTSIDE: u16 = 0xff;
 /// The largest depth of a tree with tags.
@@ -51,7 +54,15 @@ pub(super) fn check(
         tags[vertex].store(tag(words[vertex].load(Relaxed)), Relaxed);
         Ok(())
     })?;
-    blocks(edges.len(), halt, |inside, index| check_tags(edges, words, tags, inside, index), |a, b| a + b)
+    let check = |inside: &mut u64, block: Range<usize>| {
+        let mut candidates = [(0, 0); BATCH];
+        for start in block.clone().step_by(BATCH) {
+            let batch = start..(start + BATCH).min(block.end);
+            *inside += check_batch(edges, batch, words, tags, &mut candidates)?;
+        }
+        Ok(())
+    };
+    ranges(edges.len(), halt, check, |a, b| a + b)
 }
 
 fn tag(word: u64) -> u16 {
@@ -64,28 +75,36 @@ fn parent_tag(parent: u32) -> u16 {
     (parent as u16) << 8
 }
 
+/// Checks the tuples of a batch. Returns the number of edges in the component.
 #[inline]
-fn check_tags(
+fn check_batch(
     edges: &[Edge],
+    batch: Range<usize>,
     words: &[AtomicU64],
     tags: &[AtomicU16],
-    inside: &mut u64,
-    index: usize,
-) -> Result<(), ValidationError> {
-    let (a, b) = edges[index].low_ends();
-    let (tag_a, tag_b) = (tags[a as usize].load(Relaxed), tags[b as usize].load(Relaxed));
-    let (level_a, level_b) = (tag_a & 0xff, tag_b & 0xff);
-    *inside += u64::from(level_a != TAG_OUTSIDE);
-    if level_a.abs_diff(level_b) > 1 {
-        return Err(broken(index, edges[index], words));
+    candidates: &mut [(u32, u32); BATCH],
+) -> Result<u64, ValidationError> {
+    let (mut inside, mut count) = (0, 0);
+    for (index, edge) in batch.clone().zip(&edges[batch]) {
+        let (a, b) = edge.low_ends();
+        let (tag_a, tag_b) = (tags[a as usize].load(Relaxed), tags[b as usize].load(Relaxed));
+        let (level_a, level_b) = (tag_a & 0xff, tag_b & 0xff);
+        inside += u64::from(level_a != TAG_OUTSIDE);
+        if level_a.abs_diff(level_b) > 1 {
+            return Err(broken(index, *edge, words));
+        }
+        // One branch, which is rarely taken. Which end is the lower one cannot be predicted.
+        let is_parent_a = tag_b == (level_a + 1) | parent_tag(a);
+        let is_parent_b = tag_a == (level_b + 1) | parent_tag(b);
+        if is_parent_a | is_parent_b {
+            candidates[count] = if is_parent_a { (a, b) } else { (b, a) };
+            count += 1;
+        }
     }
-    // One branch, which is rarely taken. Which end is the lower one cannot be predicted.
-    let is_parent_a = tag_b == (level_a + 1) | parent_tag(a);
-    let is_parent_b = tag_a == (level_b + 1) | parent_tag(b);
-    if is_parent_a | is_parent_b {
-        see(words, if is_parent_a { (a, b) } else { (b, a) });
+    for &candidate in &candidates[..count] {
+        see(words, candidate);
     }
-    Ok(())
+    Ok(inside)
 }
 
 fn check_words(edges: &[Edge], words: &[AtomicU64], inside: &mut u64, index: usize) -> Result<(), ValidationError> {
@@ -103,7 +122,7 @@ fn check_words(edges: &[Edge], words: &[AtomicU64], inside: &mut u64, index: usi
 }
 
 /// Marks the tree edge of `lower` as seen if `upper` is its parent.
-#[cold]
+#[inline]
 fn see(words: &[AtomicU64], (upper, lower): (u32, u32)) {
     let found = words[lower as usize].load(Relaxed);
     if parent(found) == upper {

@@ -19,6 +19,7 @@
 mod edges;
 mod error;
 
+use std::ops::Range;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -309,14 +310,22 @@ fn blocks<A: Default + Send>(
     check: impl Fn(&mut A, usize) -> Result<(), ValidationError> + Sync,
     add: impl Fn(A, A) -> A + Sync,
 ) -> Result<A, Verdict> {
+    ranges(len, halt, |count, mut range| range.try_for_each(|index| check(count, index)), add)
+}
+
+/// Runs a check for the blocks of `0..len` in parallel, with a count. The error is that of the first block.
+fn ranges<A: Default + Send>(
+    len: usize,
+    halt: &Halt<'_>,
+    check: impl Fn(&mut A, Range<usize>) -> Result<(), ValidationError> + Sync,
+    add: impl Fn(A, A) -> A + Sync,
+) -> Result<A, Verdict> {
     let fold = |count: Result<A, Verdict>, block: usize| {
         let mut count = count?;
         if halt.is_cancelled() {
             return Err(Verdict::Cancelled);
         }
-        for index in block * BLOCK..((block + 1) * BLOCK).min(len) {
-            check(&mut count, index)?;
-        }
+        check(&mut count, block * BLOCK..((block + 1) * BLOCK).min(len))?;
         Ok(count)
     };
     let combine = |a: Result<A, Verdict>, b: Result<A, Verdict>| Ok(add(a?, b?));
