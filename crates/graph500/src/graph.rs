@@ -26,7 +26,7 @@ pub struct Graph {
     pub(crate) num_arcs: u64,
     /// The rank of each label; for an isolated vertex, the number of ranks.
     pub(crate) ranks: Vec<u32>,
-    /// The label at each rank, and 0 at the rank of isolated vertices.
+    /// The label at each rank, and a number that is no connected vertex's label.
     pub(crate) labels: Vec<u32>,
     /// The start in `neighbours` from which the rows of 64 neighbouring ranks count.
     pub(crate) bases: Vec<u64>,
@@ -35,6 +35,8 @@ pub struct Graph {
     pub(crate) neighbours: Vec<u32>,
     /// The first neighbour of each rank.
     pub(crate) first: Vec<u32>,
+    /// The label of each rank's first neighbour.
+    pub(crate) first_labels: Vec<u32>,
 }
 
 /// The place of a row.
@@ -112,11 +114,17 @@ impl Graph {
         self.rows.len()
     }
 
-    /// Returns the number that isolated vertices have as their rank, and unreached vertices as their parent.
+    /// Returns the number that isolated vertices have as their rank.
     #[inline]
     pub(crate) fn no_rank(&self) -> u32 {
         // Kernel 1 refuses graphs of 2^32 connected vertices.
         self.num_ranks() as u32
+    }
+
+    /// Returns a number that is no connected vertex's label. It stands for "no parent".
+    #[inline]
+    pub(crate) fn no_label(&self) -> u32 {
+        self.labels[self.num_ranks()]
     }
 
     /// Returns the row at a rank.

@@ -35,7 +35,7 @@ impl MemoryPlan {
             ("edge tuples", edges * size_of::<Edge>() as u64),
             ("adjacency lists", arcs * 4),
             ("row index", connected * 8 + bitmap),
-            ("first neighbours", connected * 4),
+            ("first neighbours", connected * 8),
             ("vertex order", vertices * 4 + connected * 4),
         ];
         let kernel = match config.bfs {

@@ -51,13 +51,13 @@ impl<'g> Color<'g> {
 
 impl Kernel for Color<'_> {
     fn search(&mut self, root: u32, tree: &mut [u32], halt: &Halt<'_>) -> Reach {
-        let unreached = self.graph.no_rank();
+        let unreached = self.graph.no_label();
         self.colors.par_chunks_mut(BLOCK).zip(tree.par_chunks_mut(BLOCK)).for_each(|(colors, tree)| {
             colors.fill(Shade::White);
             tree.fill(unreached);
         });
         self.colors[root as usize] = Shade::Gray;
-        tree[root as usize] = root;
+        tree[root as usize] = self.graph.labels[root as usize];
 
         let mut reach = Reach { reached: 1, depth: 0 };
         loop {
@@ -88,7 +88,7 @@ impl Color<'_> {
                         let row = graph.row((block * BLOCK + i) as u32);
                         match row.iter().find(|&&neighbour| colors[neighbour as usize] == Shade::Gray) {
                             Some(&neighbour) => {
-                                *parent = neighbour;
+                                *parent = graph.labels[neighbour as usize];
                                 turned_gray += 1;
                                 Shade::Gray
                             }

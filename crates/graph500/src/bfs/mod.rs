@@ -1,12 +1,14 @@
 //! Kernel 2: breadth-first search, one kernel per file.
 //!
-//! A kernel works in ranks alone. It writes the *tree*: the parent of each rank, 32 bits each, and [`Graph::no_rank`]
-//! for a vertex that it did not reach. The last pass of every search translates the tree to the output: for each label
-//! the label of its parent, the root being its own, and -1 for a vertex that was not reached.
+//! A kernel searches in ranks. It writes the *tree*: for each rank the label of its parent, 32 bits each, and
+//! [`Graph::no_label`] for a vertex that it did not reach. The last pass of every search writes the output: for each
+//! label the label of its parent, the root being its own, and -1 for a vertex that was not reached.
 //!
-//! **Translation.** The pass goes over the labels, so that it writes the output in order. Within a degree class ranks
-//! ascend with the labels. So the reads of the tree are one ascending stream per class, and each cache line is read
-//! once. Most parents are hubs, whose labels are in cache. Isolated vertices share one entry behind the tree's end.
+//! **Translation.** A kernel knows the label of a parent at little cost: top-down it serves a whole row, and bottom-up
+//! most parents are first neighbours, whose labels kernel 1 has listed. The last pass goes over the labels, so that it
+//! writes the output in order. Within a degree class ranks ascend with the labels. So the reads of the tree are one
+//! ascending stream per class, and each cache line is read once. Isolated vertices share one entry behind the tree's
+//! end.
 
 mod color;
 mod direction;
@@ -111,7 +113,7 @@ pub struct Reach {
 pub struct Search<'g> {
     graph: &'g Graph,
     kernel: Box<dyn Kernel + 'g>,
-    /// The parents by rank, and one entry for all isolated vertices.
+    /// The parent's label by rank, and one entry for all isolated vertices.
     tree: Vec<u32>,
     parents: Vec<i64>,
 }
@@ -128,7 +130,7 @@ impl<'g> Search<'g> {
             BfsKind::Direction => Box::new(direction::Direction::new(graph)?),
         };
         let mut tree = zeroed::<u32>("the tree", graph.num_ranks() + 1)?;
-        tree.par_chunks_mut(1 << 16).for_each(|tree| tree.fill(graph.no_rank()));
+        tree.par_chunks_mut(1 << 16).for_each(|tree| tree.fill(graph.no_label()));
         let mut parents = zeroed::<i64>("the parents", graph.ranks.len())?;
         parents.par_chunks_mut(1 << 16).for_each(|parents| parents.fill(UNREACHED));
         Ok(Search { graph, kernel, tree, parents })
@@ -147,9 +149,9 @@ impl<'g> Search<'g> {
         let halt = Halt::new(observer);
         let rank = self.graph.ranks[root as usize];
         let (tree, isolated) = self.tree.split_at_mut(self.graph.num_ranks());
-        debug_assert_eq!(isolated, [self.graph.no_rank()]);
+        debug_assert_eq!(isolated, [self.graph.no_label()]);
         let reach = if rank == self.graph.no_rank() {
-            tree.fill(self.graph.no_rank());
+            tree.fill(self.graph.no_label());
             Reach { reached: 1, depth: 0 }
         } else {
             self.kernel.search(rank, tree, &halt)
@@ -163,13 +165,13 @@ impl<'g> Search<'g> {
 
     /// Writes `parents` from the tree.
     fn translate(&mut self) {
-        let Graph { ranks, labels, .. } = self.graph;
-        let (tree, unreached) = (&self.tree[..], self.graph.no_rank());
-        self.parents.par_chunks_mut(TRANSLATED).zip(ranks.par_chunks(TRANSLATED)).for_each(|(parents, ranks)| {
+        let (tree, unreached) = (&self.tree[..], self.graph.no_label());
+        let blocks = self.parents.par_chunks_mut(TRANSLATED).zip(self.graph.ranks.par_chunks(TRANSLATED));
+        blocks.for_each(|(parents, ranks)| {
             for (parent, &rank) in parents.iter_mut().zip(ranks) {
                 // Without a branch: the loads of many iterations then overlap, and -1 has all bits.
                 let above = tree[rank as usize];
-                *parent = i64::from(labels[above as usize]) | -i64::from(above == unreached);
+                *parent = i64::from(above) | -i64::from(above == unreached);
             }
         });
     }
@@ -182,8 +184,8 @@ impl<'g> Search<'g> {
 
 /// A search algorithm.
 trait Kernel: Send {
-    /// Fills `tree` from the connected vertex at rank `root`. On entry the tree is as the last search left it, and any
-    /// other entry may be arbitrary. If `halt` requests it, returns soon with an arbitrary tree. The next search must
-    /// still be correct.
+    /// Fills `tree` with the labels of the parents, from the connected vertex at rank `root`. On entry the tree is as
+    /// the last search left it, and any other entry may be arbitrary. If `halt` requests it, returns soon with an
+    /// arbitrary tree. The next search must still be correct.
     fn search(&mut self, root: u32, tree: &mut [u32], halt: &Halt<'_>) -> Reach;
 }

@@ -28,9 +28,9 @@ impl<'g> Sequential<'g> {
 
 impl Kernel for Sequential<'_> {
     fn search(&mut self, root: u32, tree: &mut [u32], halt: &Halt<'_>) -> Reach {
-        let unreached = self.graph.no_rank();
+        let (labels, unreached) = (&self.graph.labels, self.graph.no_label());
         tree.fill(unreached);
-        tree[root as usize] = root;
+        tree[root as usize] = labels[root as usize];
         self.queue[0] = root;
         let (mut head, mut tail) = (0, 1);
         let (mut depth, mut level_end) = (0, 1);
@@ -47,7 +47,7 @@ impl Kernel for Sequential<'_> {
             for &neighbour in self.graph.row(vertex) {
                 let parent = &mut tree[neighbour as usize];
                 if *parent == unreached {
-                    *parent = vertex;
+                    *parent = labels[vertex as usize];
                     self.queue[tail] = neighbour;
                     tail += 1;
                 }

@@ -21,6 +21,7 @@ use twox_hash::XxHash64;
 pub use error::CheckpointError;
 use items::Item;
 
+use crate::construct::first_labels;
 use crate::graph::{Graph, Row};
 use crate::memory::{Zeroable, zeroed};
 use crate::{Built, Edge, Spec};
@@ -104,7 +105,7 @@ impl Built {
     /// Returns the first error of `to`.
     pub fn write_checkpoint(&self, to: &mut dyn Write) -> io::Result<()> {
         let Built { spec, edges, graph, generation_seconds, construction_seconds } = self;
-        let Graph { num_arcs, ranks, labels, bases, rows, neighbours, first } = graph;
+        let Graph { num_arcs, ranks, labels, bases, rows, neighbours, first, first_labels: _ } = graph;
         let lens = [ranks.len(), labels.len(), bases.len(), rows.len(), neighbours.len(), first.len(), edges.len()];
         let header = Header {
             spec: [spec.scale().into(), spec.edge_factor(), spec.seed()],
@@ -149,7 +150,7 @@ impl Built {
             return Err(CheckpointError::Length { bytes: len, expected });
         }
         let [ranks, labels, bases, rows, neighbours, first, edges] = header.lens.map(|len| len as usize);
-        let graph = Graph {
+        let mut graph = Graph {
             num_arcs: header.num_arcs,
             ranks: from.get_all("the vertex order", ranks)?,
             labels: from.get_all("the vertex order", labels)?,
@@ -157,6 +158,7 @@ impl Built {
             rows: from.get_all("the row index", rows)?,
             neighbours: from.get_all("the adjacency lists", neighbours)?,
             first: from.get_all("the first neighbours", first)?,
+            first_labels: Vec::new(),
         };
         let edges: Vec<Edge> = from.get_all("the edge tuples", edges)?;
         let sum = from.hash.finish();
@@ -167,6 +169,7 @@ impl Built {
         }
         verify::graph(&graph)?;
         verify::edges(&edges, &graph)?;
+        graph.first_labels = first_labels(&graph.labels, &graph.first).map_err(CheckpointError::Run)?;
         let [generation_seconds, construction_seconds] = header.seconds;
         Ok(Built { spec: *spec, edges, graph, generation_seconds, construction_seconds })
     }

@@ -4,6 +4,7 @@ use anabranch::prelude::*;
 
 use super::CheckpointError;
 use crate::Edge;
+use crate::construct::no_label;
 use crate::graph::{Graph, Row};
 
 /// Checks the graph, whose arrays have the lengths that belong together.
@@ -15,7 +16,11 @@ pub(super) fn graph(graph: &Graph) -> Result<(), CheckpointError> {
         let label = graph.labels[rank] as usize;
         graph.ranks.get(label).is_some_and(|&found| found as usize == rank)
     });
-    if !(are_ranks && are_inverse && connected == num_ranks && graph.labels[num_ranks] == 0) {
+    if !(are_ranks
+        && are_inverse
+        && connected == num_ranks
+        && graph.no_label() == no_label(&graph.ranks, graph.no_rank()))
+    {
         return Err(CheckpointError::Damaged { what: "the order of the vertices" });
     }
     let is_row = |rank: usize| {

@@ -23,10 +23,12 @@ mod sort;
 use anabranch::prelude::*;
 
 use crate::graph::Graph;
+use crate::memory::zeroed;
 use crate::watch::Watch;
 use crate::{Edge, Observer, Phase, RunError};
 
 pub(crate) use bands::Bands;
+pub(crate) use rank::no_label;
 
 /// Tuples between two checks of the observer.
 const BLOCK: usize = 1 << 14;
@@ -60,10 +62,18 @@ impl Graph {
         let first = sort::sort(&mut arcs, &mut rows, &bands, &watch)?;
         let num_arcs = rows.par_iter().map(|row| u64::from(row.len)).sum();
         let bases = bands.bases(&arcs.starts);
-        let graph = Graph { num_arcs, ranks, labels, bases, rows, neighbours: arcs.words, first };
+        let first_labels = first_labels(&labels, &first)?;
+        let graph = Graph { num_arcs, ranks, labels, bases, rows, neighbours: arcs.words, first, first_labels };
         watch.finish()?;
         Ok(graph)
     }
+}
+
+/// Returns the label of each rank's first neighbour.
+pub(crate) fn first_labels(labels: &[u32], first: &[u32]) -> Result<Vec<u32>, RunError> {
+    let mut first_labels = zeroed::<u32>("the first neighbours", first.len())?;
+    first_labels.par_iter_mut().zip(first).for_each(|(label, &first)| *label = labels[first as usize]);
+    Ok(first_labels)
 }
 
 /// Returns the largest label plus one.

@@ -18,7 +18,7 @@ const CLASSES: usize = 896;
 pub(super) struct Order {
     /// The rank of each label; for isolated vertices, the number of ranks.
     pub(super) ranks: Vec<u32>,
-    /// The label at each rank, and one entry for isolated vertices.
+    /// The label at each rank, and a number that is no connected vertex's label.
     pub(super) labels: Vec<u32>,
     /// The rows, whose lengths are the degrees.
     pub(super) rows: Vec<Row>,
@@ -71,7 +71,14 @@ pub(super) fn rank(mut degrees: Vec<u32>) -> Result<Order, RunError> {
             *next += 1;
         }
     });
+    labels[num_ranks as usize] = no_label(&degrees, num_ranks);
     Ok(Order { ranks: degrees, labels, rows })
+}
+
+/// Returns a number that is no connected vertex's label: the number of labels, or that of an isolated vertex.
+pub(crate) fn no_label(ranks: &[u32], num_ranks: u32) -> u32 {
+    // 2^32 labels have fewer ranks, so that one of them is isolated.
+    u32::try_from(ranks.len()).unwrap_or_else(|_| ranks.iter().position(|&rank| rank == num_ranks).unwrap_or(0) as u32)
 }
 
 #[cfg(test)]

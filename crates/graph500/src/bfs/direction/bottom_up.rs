@@ -55,17 +55,17 @@ impl Word<'_> {
             return 0;
         }
         let first = &self.graph.first[self.start as usize..][..tree.len()];
+        let labels = &self.graph.first_labels[self.start as usize..][..tree.len()];
         let mut found = 0;
         if visited == 0 {
-            for (bit, (parent, &neighbour)) in tree.iter_mut().zip(first).enumerate() {
-                *parent = neighbour;
+            tree.copy_from_slice(labels);
+            for (bit, &neighbour) in first.iter().enumerate() {
                 found |= u64::from(contains(self.front, neighbour)) << bit;
             }
         } else {
             for bit in ones(!visited) {
-                let neighbour = first[bit as usize];
-                tree[bit as usize] = neighbour;
-                found |= u64::from(contains(self.front, neighbour)) << bit;
+                tree[bit as usize] = labels[bit as usize];
+                found |= u64::from(contains(self.front, first[bit as usize])) << bit;
             }
         }
         let remaining = !visited & !found;
@@ -76,20 +76,25 @@ impl Word<'_> {
     fn search_rows(&self, remaining: u64, tree: &mut [u32]) -> u64 {
         let neighbours = &self.graph.neighbours[self.graph.bases[self.start as usize / 64] as usize..];
         let rows = &self.graph.rows[self.start as usize..][..tree.len()];
+        let labels = &self.graph.labels;
         let (mut found, mut more) = (0, 0);
         for bit in ones(remaining) {
             let row = rows[bit as usize];
             // Without a second neighbour this reads the first one again, without effect.
             let neighbour = neighbours[row.offset as usize + usize::from(row.len > 1)];
-            tree[bit as usize] = neighbour;
             found |= u64::from(contains(self.front, neighbour)) << bit;
             more |= u64::from(row.len > 2) << bit;
+        }
+        for bit in ones(found) {
+            let row = rows[bit as usize];
+            let neighbour = neighbours[row.offset as usize + usize::from(row.len > 1)];
+            tree[bit as usize] = labels[neighbour as usize];
         }
         for bit in ones(more & !found) {
             let row = rows[bit as usize];
             let row = &neighbours[row.offset as usize..][2..row.len as usize];
             if let Some(&neighbour) = row.iter().find(|&&neighbour| contains(self.front, neighbour)) {
-                tree[bit as usize] = neighbour;
+                tree[bit as usize] = labels[neighbour as usize];
                 found |= 1 << bit;
             }
         }

@@ -101,7 +101,7 @@ impl<'g> Direction<'g> {
     }
 
     fn clear_unreached(&self, tree: &mut [u32]) {
-        let unreached = self.graph.no_rank();
+        let unreached = self.graph.no_label();
         self.visited.par_chunks(WORDS).zip(tree.par_chunks_mut(64 * WORDS)).for_each(|(visited, tree)| {
             for (i, &word) in visited.iter().enumerate().filter(|&(_, &word)| word != !0) {
                 for bit in ones(!word) {
@@ -117,7 +117,7 @@ impl Kernel for Direction<'_> {
         let graph = self.graph;
         bitmap::clear_to(&mut self.visited, graph.num_ranks());
         self.visited[(root / 64) as usize] |= 1 << (root % 64);
-        tree[root as usize] = root;
+        tree[root as usize] = graph.labels[root as usize];
         self.queue[0] = root;
 
         let mut reach = Reach { reached: 1, depth: 0 };

@@ -81,11 +81,12 @@ impl Level<'_> {
 
     #[inline]
     fn claim(&self, claims: &mut Claims, vertex: u32, row: &[u32]) {
+        let label = self.graph.labels[vertex as usize];
         for &neighbour in row {
             let word = &self.visited[(neighbour / 64) as usize];
             let bit = 1 << (neighbour % 64);
             if word.load(Relaxed) & bit == 0 && word.fetch_or(bit, Relaxed) & bit == 0 {
-                self.tree[neighbour as usize].store(vertex, Relaxed);
+                self.tree[neighbour as usize].store(label, Relaxed);
                 claims.edges += u64::from(self.graph.row_len(neighbour));
                 self.push(&mut claims.buffer, neighbour);
             }
