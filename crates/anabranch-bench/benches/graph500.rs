@@ -12,7 +12,7 @@ use anabranch_bench::machine::{Machine, Versions};
 use anabranch_bench::report::head;
 use anabranch_bench::stats::{Summary, median};
 use clap::Parser;
-use graph500::{BfsKind, Config, Spec};
+use graph500::{BfsKind, Config, Spec, Technique, Techniques};
 
 /// Compares the searches of Graph500 with each other, and with other programs that are here.
 #[derive(Parser)]
@@ -39,11 +39,14 @@ struct Options {
     /// {scale} and {threads} are replaced, and OMP_NUM_THREADS is set
     #[arg(long, value_name = "NAME=COMMAND", value_parser = program)]
     peer: Vec<(String, String)>,
+    /// Also our direction-optimising search without each of its techniques
+    #[arg(long)]
+    without: bool,
     /// Two rounds at scale 14
     #[arg(long)]
     quick: bool,
-    /// Runs one sample of ours: the search, the scale, the number of threads
-    #[arg(long, hide = true, num_args = 3)]
+    /// Runs one sample of ours: the search, the scale, the number of threads, and a technique to leave out
+    #[arg(long, hide = true, num_args = 3..=4)]
     sample: Vec<String>,
 }
 
@@ -54,7 +57,7 @@ fn program(text: &str) -> Result<(String, String), String> {
 
 /// A program that is measured.
 enum Contender {
-    Ours(BfsKind),
+    Ours(BfsKind, Option<Technique>),
     Gap(PathBuf),
     Other { name: String, command: String },
 }
@@ -69,8 +72,8 @@ const PEAK: &str = "peak MiB";
 
 fn main() -> ExitCode {
     let mut options = Options::parse();
-    if let [bfs, scale, threads] = &options.sample[..] {
-        return end(sample(bfs, scale, threads));
+    if let [bfs, scale, threads, without @ ..] = &options.sample[..] {
+        return end(sample(bfs, scale, threads, without));
     }
     if options.quick {
         (options.rounds, options.scales) = (2, vec![14]);
@@ -89,7 +92,10 @@ fn end(result: Result<(), Box<dyn Error>>) -> ExitCode {
 }
 
 fn compare(options: &Options) -> Result<(), Box<dyn Error>> {
-    let mut contenders: Vec<Contender> = options.bfs.iter().copied().map(Contender::Ours).collect();
+    let mut contenders: Vec<Contender> = options.bfs.iter().map(|&bfs| Contender::Ours(bfs, None)).collect();
+    if options.without {
+        contenders.extend(Technique::ALL.map(|technique| Contender::Ours(BfsKind::Direction, Some(technique))));
+    }
     let mut versions = Versions::of_ours();
     if let Some(sources) = &options.gap {
         check(Command::new("make").arg("-C").arg(sources).arg("bfs"))?;
@@ -116,7 +122,7 @@ fn compare(options: &Options) -> Result<(), Box<dyn Error>> {
                 }
             }
             for (contender, figures) in contenders.iter().zip(&samples) {
-                println!("  {:<12} {}", contender.name(), summary(figures, &samples[0]));
+                println!("  {:<19} {}", contender.name(), summary(figures, &samples[0]));
             }
         }
     }
@@ -133,7 +139,8 @@ fn commit(sources: &Path) -> String {
 impl Contender {
     fn name(&self) -> String {
         match self {
-            Contender::Ours(bfs) => bfs.to_string(),
+            Contender::Ours(_, Some(technique)) => format!("no {technique}"),
+            Contender::Ours(bfs, None) => bfs.to_string(),
             Contender::Gap(_) => "GAP".to_owned(),
             Contender::Other { name, .. } => name.clone(),
         }
@@ -142,9 +149,10 @@ impl Contender {
     /// Runs one sample.
     fn run(&self, scale: u32, threads: usize) -> Result<Figures, Box<dyn Error>> {
         let mut command = match self {
-            Contender::Ours(bfs) => {
+            Contender::Ours(bfs, without) => {
                 let mut command = Command::new(std::env::current_exe()?);
                 command.args(["--sample", &bfs.to_string(), &scale.to_string(), &threads.to_string()]);
+                command.args(without.map(Technique::name));
                 command
             }
             Contender::Gap(binary) => {
@@ -222,9 +230,13 @@ fn of_gap(text: &str, scale: u32) -> Figures {
 }
 
 /// Runs one sample of ours, and prints its figures.
-fn sample(bfs: &str, scale: &str, threads: &str) -> Result<(), Box<dyn Error>> {
+fn sample(bfs: &str, scale: &str, threads: &str, without: &[String]) -> Result<(), Box<dyn Error>> {
     let spec = Spec::new(scale.parse()?, 16, 1)?;
-    let config = Config { spec, bfs: bfs.parse()?, roots: 64, validate: true, sssp: false };
+    let mut techniques = Techniques::default();
+    for name in without {
+        techniques = techniques.without(name.parse()?);
+    }
+    let config = Config { bfs: bfs.parse()?, techniques, ..Config::official(spec) };
     let pool = anabranch::Pool::builder().threads(threads.parse()?).build()?;
     let report = pool.install(|| graph500::run(&config, &()))?;
     print!("{}", report.official());

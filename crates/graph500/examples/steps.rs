@@ -22,7 +22,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 fn steps(spec: Spec, kernels: &[BfsKind]) -> Result<(), Box<dyn Error>> {
-    let plan = MemoryPlan::of(&Config { spec, bfs: BfsKind::Direction, roots: 64, validate: true, sssp: false });
+    let plan = MemoryPlan::of(&Config::official(spec));
     for (what, bytes) in plan.stages() {
         println!("{what:<20} {:>8.1} MB", *bytes as f64 / 1e6);
     }

@@ -39,6 +39,7 @@ mod report;
 mod run;
 mod spec;
 mod statistics;
+mod techniques;
 mod validate;
 mod watch;
 
@@ -55,5 +56,6 @@ pub use report::{Report, SearchRecord};
 pub use run::{Built, Config, run, run_built};
 pub use spec::{Spec, SpecError};
 pub use statistics::{Summary, TepsSummary};
+pub use techniques::{Technique, Techniques, UnknownTechnique};
 pub use validate::{Component, ValidationError, Validator, Verdict};
 pub use watch::{Observer, Phase};

@@ -13,7 +13,7 @@ use crate::{Edge, Spec, WeightedEdge, generator, validate};
 /// ```
 /// use graph500::{BfsKind, Config, MemoryPlan, Spec};
 /// let spec = Spec::new(26, 16, 1)?;
-/// let config = Config { spec, bfs: BfsKind::Direction, roots: 64, validate: true, sssp: false };
+/// let config = Config::official(spec);
 /// let plan = MemoryPlan::of(&config);
 /// assert_eq!(plan.stages().iter().map(|(_, bytes)| bytes).sum::<u64>(), plan.peak());
 /// assert!(plan.peak() < 28_000_000_000);

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use crate::watch::Halt;
 use crate::{
-    BfsKind, Edge, Graph, Observer, Phase, Report, RunError, Search, SearchRecord, Spec, Validator, generate, paths,
-    search_keys, validate,
+    BfsKind, Edge, Graph, Observer, Phase, Report, RunError, Search, SearchRecord, Spec, Techniques, Validator,
+    generate, paths, search_keys, validate,
 };
 
 /// The configuration of a run.
@@ -23,13 +23,23 @@ pub struct Config {
     pub validate: bool,
     /// Whether to run kernel 3 too: shortest paths from the same keys.
     pub sssp: bool,
+    /// The techniques of kernel 1 and of the search.
+    pub techniques: Techniques,
+}
+
+impl Config {
+    /// Returns the configuration of an official run of kernels 1 and 2: 64 searches, each validated.
+    pub fn official(spec: Spec) -> Config {
+        let (bfs, techniques) = (BfsKind::default(), Techniques::default());
+        Config { spec, bfs, roots: 64, validate: true, sssp: false, techniques }
+    }
 }
 
 /// Runs the benchmark on the current pool.
 ///
 /// ```
-/// use graph500::{BfsKind, Config, Spec};
-/// let config = Config { spec: Spec::new(10, 16, 1)?, bfs: BfsKind::Direction, roots: 4, validate: true, sssp: true };
+/// use graph500::{Config, Spec};
+/// let config = Config { roots: 4, sssp: true, ..Config::official(Spec::new(10, 16, 1)?) };
 /// let report = graph500::run(&config, &())?;
 /// assert_eq!(report.searches.len(), 4);
 /// assert!(report.paths.as_ref().is_some_and(|paths| paths.searches.len() == 4));
@@ -40,7 +50,7 @@ pub struct Config {
 /// # Errors
 /// Returns the first error. The observer can cancel with [`RunError::Cancelled`].
 pub fn run(config: &Config, observer: &dyn Observer) -> Result<Report, RunError> {
-    run_built(config, Built::generate(&config.spec, observer)?, observer)
+    run_built(config, Built::generate(&config.spec, config.techniques, observer)?, observer)
 }
 
 /// The tuples of a problem, and the graph that kernel 1 has built of them.
@@ -56,21 +66,21 @@ impl Built {
     /// Generates the tuples of `spec`, and runs kernel 1.
     ///
     /// ```
-    /// use graph500::{Built, Spec};
-    /// let built = Built::generate(&Spec::new(8, 16, 1)?, &())?;
+    /// use graph500::{Built, Spec, Techniques};
+    /// let built = Built::generate(&Spec::new(8, 16, 1)?, Techniques::default(), &())?;
     /// assert_eq!(built.spec().scale(), 8);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
     /// Returns [`RunError::TooManyVertices`] for a scale above 32, and the errors of [`generate`] and [`Graph::build`].
-    pub fn generate(spec: &Spec, observer: &dyn Observer) -> Result<Built, RunError> {
+    pub fn generate(spec: &Spec, techniques: Techniques, observer: &dyn Observer) -> Result<Built, RunError> {
         if spec.scale() > 32 {
             return Err(RunError::TooManyVertices { label: spec.num_vertices() - 1 });
         }
         let (edges, generation) = timed(|| generate(spec, observer));
         let edges = edges?;
-        let (graph, construction) = timed(|| Graph::build(&edges, observer));
+        let (graph, construction) = timed(|| Graph::build_with(&edges, techniques, observer));
         Ok(Built {
             spec: *spec,
             edges,
@@ -99,7 +109,7 @@ pub fn run_built(config: &Config, built: Built, observer: &dyn Observer) -> Resu
     }
 
     let halt = Halt::new(observer);
-    let mut search = Search::new(&graph, config.bfs)?;
+    let mut search = Search::with(&graph, config.bfs, config.techniques)?;
     let mut validator = None;
     if config.validate {
         Validator::sort_edges(&mut edges);

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use graph500::BfsKind;
+use graph500::{BfsKind, Technique};
 
 use crate::exit::Failure;
 use crate::values::{self, number, threads};
@@ -31,6 +31,11 @@ pub struct Args {
     /// Search kernel: sequential, color or direction
     #[arg(long, value_name = "KIND", default_value_t = BfsKind::default(), value_parser = kind)]
     pub bfs: BfsKind,
+
+    /// Leave out a technique of kernel 1 or of `--bfs direction`, to see what it gains: degree-order, bottom-up,
+    /// return-top-down, first-neighbours, kept-tree
+    #[arg(long, value_name = "TECHNIQUE", value_delimiter = ',', value_parser = technique, conflicts_with = "checkpoint")]
+    pub without: Vec<Technique>,
 
     /// Seed of the graph and of the keys
     #[arg(long, value_name = "S", default_value = "1", value_parser = seed, allow_negative_numbers = true)]
@@ -84,6 +89,11 @@ fn kind(text: &str) -> Result<BfsKind, String> {
     })
 }
 
+fn technique(text: &str) -> Result<Technique, String> {
+    let names = || format!("give one of {}", Technique::ALL.map(Technique::name).join(", "));
+    text.parse().map_err(|_| names())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -104,5 +114,13 @@ mod tests {
             assert!(kind(&known.to_string()).is_ok_and(|parsed| parsed.to_string() == known.to_string()));
         }
         assert_eq!(kind("fast").unwrap_err(), "give one of sequential, color, direction");
+    }
+
+    #[test]
+    fn every_technique_goes_by_its_name() {
+        for known in Technique::ALL {
+            assert_eq!(technique(known.name()), Ok(known));
+        }
+        assert!(technique("speed").unwrap_err().starts_with("give one of degree-order, bottom-up, "));
     }
 }

@@ -42,7 +42,7 @@ impl Checkpoint {
                 Built::read_checkpoint(&mut file, len, spec).map_err(|error| refused(&path, &error.to_string()))
             }
             Checkpoint::Write(target) => {
-                let built = Built::generate(spec, observer).map_err(super::failed)?;
+                let built = Built::generate(spec, graph500::Techniques::default(), observer).map_err(super::failed)?;
                 target.write_with(|out| {
                     let mut out = BufWriter::new(out);
                     built.write_checkpoint(&mut out)?;

@@ -58,7 +58,7 @@ mod tests {
 
     fn config(scale: u32) -> Config {
         let spec = Spec::new(scale, 16, 1).expect("a sound size");
-        Config { spec, bfs: Default::default(), roots: 64, validate: true, sssp: false }
+        Config::official(spec)
     }
 
     #[test]

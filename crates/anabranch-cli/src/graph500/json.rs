@@ -79,6 +79,7 @@ struct Settings {
     seed: u64,
     skip_validation: bool,
     sssp: bool,
+    without: Vec<&'static str>,
 }
 
 #[derive(Serialize)]
@@ -164,6 +165,7 @@ pub fn text(outcome: &Outcome<'_>, threads: usize, started: SystemTime, machine:
             seed: spec.seed(),
             skip_validation: !config.validate,
             sssp: config.sssp,
+            without: config.techniques.left_out().map(graph500::Technique::name).collect(),
         },
         graph: Graph { vertices: spec.num_vertices(), edge_tuples: spec.num_edges() },
         memory: Memory { planned_bytes: outcome.plan_bytes, peak_bytes: outcome.peak_bytes },

@@ -7,7 +7,7 @@ mod json;
 mod observer;
 mod table;
 
-use graph500::{Built, Config, RunError, Spec};
+use graph500::{Built, Config, RunError, Spec, Techniques};
 
 use crate::exit::Failure;
 use crate::machine::{self, Machine};
@@ -34,7 +34,9 @@ struct Outcome<'a> {
 /// the memory.
 pub fn run(args: &Args) -> Result<(), Failure> {
     let spec = Spec::new(args.scale, args.edge_factor, args.seed).map_err(|error| Failure::Usage(error.to_string()))?;
-    let config = Config { spec, bfs: args.bfs, roots: args.roots, validate: !args.skip_validation, sssp: args.sssp };
+    let techniques = args.without.iter().fold(Techniques::default(), |all, &technique| all.without(technique));
+    let config =
+        Config { spec, bfs: args.bfs, roots: args.roots, validate: !args.skip_validation, sssp: args.sssp, techniques };
     let threads = args.threads()?;
 
     let started = std::time::SystemTime::now();
@@ -55,7 +57,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
             let observer = observer::Watcher::new(&progress, &signals);
             let built = match checkpoint {
                 Some(checkpoint) => checkpoint.built(&config.spec, &observer)?,
-                None => Built::generate(&config.spec, &observer).map_err(failed)?,
+                None => Built::generate(&config.spec, techniques, &observer).map_err(failed)?,
             };
             graph500::run_built(&config, built, &observer).map_err(failed)
         });

@@ -14,6 +14,13 @@ pub fn text(outcome: &Outcome<'_>, threads: usize, on_stderr: bool) -> String {
     table.trim_fmt()
 }
 
+/// Returns the name of the search, and the techniques that it leaves out.
+fn kernel(config: &graph500::Config) -> String {
+    let left_out: Vec<&str> = config.techniques.left_out().map(graph500::Technique::name).collect();
+    let without = if left_out.is_empty() { String::new() } else { format!(" without {}", left_out.join(", ")) };
+    format!("breadth-first search, {}{without}", config.bfs)
+}
+
 fn rows(outcome: &Outcome<'_>, threads: usize) -> Vec<(&'static str, String)> {
     let Outcome { report, config, .. } = outcome;
     let (rate, time) = (report.teps(), report.time());
@@ -25,7 +32,7 @@ fn rows(outcome: &Outcome<'_>, threads: usize) -> Vec<(&'static str, String)> {
     let mut rows = vec![
         ("graph", format!("{vertices} vertices, {tuples} edge tuples")),
         ("threads", threads.to_string()),
-        ("kernel", format!("breadth-first search, {}", config.bfs)),
+        ("kernel", kernel(config)),
         ("generation", seconds(report.generation_seconds)),
         ("construction", seconds(report.construction_seconds)),
         ("searches", searches),

@@ -22,7 +22,7 @@ use anabranch::prelude::*;
 use crate::graph::Graph;
 use crate::memory::zeroed;
 use crate::watch::Halt;
-use crate::{Observer, RunError};
+use crate::{Observer, RunError, Techniques};
 
 /// The parent of a vertex that was not reached.
 pub const UNREACHED: i64 = -1;
@@ -124,10 +124,18 @@ impl<'g> Search<'g> {
     /// # Errors
     /// Returns [`RunError::OutOfMemory`].
     pub fn new(graph: &'g Graph, kind: BfsKind) -> Result<Search<'g>, RunError> {
+        Search::with(graph, kind, Techniques::default())
+    }
+
+    /// Allocates the memory for searches with these techniques. Only [`BfsKind::Direction`] has any.
+    ///
+    /// # Errors
+    /// Returns [`RunError::OutOfMemory`].
+    pub fn with(graph: &'g Graph, kind: BfsKind, techniques: Techniques) -> Result<Search<'g>, RunError> {
         let kernel: Box<dyn Kernel + 'g> = match kind {
             BfsKind::Sequential => Box::new(sequential::Sequential::new(graph)?),
             BfsKind::Color => Box::new(color::Color::new(graph)?),
-            BfsKind::Direction => Box::new(direction::Direction::new(graph)?),
+            BfsKind::Direction => Box::new(direction::Direction::new(graph, techniques)?),
         };
         let mut tree = zeroed::<u32>("the tree", graph.num_ranks() + 1)?;
         tree.par_chunks_mut(1 << 16).for_each(|tree| tree.fill(graph.no_label()));

@@ -91,10 +91,10 @@ impl Built {
     /// Writes a checkpoint.
     ///
     /// ```
-    /// use graph500::{Built, Spec};
+    /// use graph500::{Built, Spec, Techniques};
     /// let spec = Spec::new(8, 16, 1)?;
     /// let mut file = Vec::new();
-    /// Built::generate(&spec, &())?.write_checkpoint(&mut file)?;
+    /// Built::generate(&spec, Techniques::default(), &())?.write_checkpoint(&mut file)?;
     /// let built = Built::read_checkpoint(&mut &file[..], file.len() as u64, &spec)?;
     /// assert_eq!(built.spec(), &spec);
     /// assert!(Built::read_checkpoint(&mut &file[..], file.len() as u64, &Spec::new(8, 16, 2)?).is_err());

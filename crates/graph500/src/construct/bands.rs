@@ -5,6 +5,8 @@
 //! further bands have that size. So with the benchmark's edge factor, a band has some 2^15 arcs, and its sort stays in
 //! the second-level cache. The number of a rank's band takes a few instructions and no table.
 
+use anabranch::prelude::*;
+
 use crate::RunError;
 use crate::graph::Row;
 
@@ -68,13 +70,17 @@ impl Bands {
 
     /// Returns the start of each band's arcs, and finally the number of arcs. The rows have their lengths.
     pub(super) fn arc_starts(&self, rows: &[Row]) -> Result<Vec<u64>, RunError> {
+        let arcs = |band: usize| {
+            let rows = &rows[self.first_rank(band)..self.first_rank(band + 1)];
+            rows.iter().map(|row| u64::from(row.len)).sum::<u64>()
+        };
+        let counts: Vec<u64> = (0..self.count()).into_par_iter().map(arcs).collect();
         let mut starts = vec![0];
         let mut total = 0;
-        for band in 0..self.count() {
-            let rows = &rows[self.first_rank(band)..self.first_rank(band + 1)];
-            total += rows.iter().map(|row| u64::from(row.len)).sum::<u64>();
-            starts.push(total);
-        }
+        starts.extend(counts.iter().map(|count| {
+            total += count;
+            total
+        }));
         // Offsets have 32 bits and count from the band of the word's first rank.
         let word_start = |band: usize| starts[self.of(self.first_rank(band) as u32 & !63)];
         match (0..self.count()).any(|band| starts[band + 1] - word_start(band) > u64::from(u32::MAX)) {
@@ -85,7 +91,7 @@ impl Bands {
 
     /// Returns the base from which the rows of each word of 64 ranks count: the start of the first rank's band.
     pub(super) fn bases(&self, starts: &[u64]) -> Vec<u64> {
-        (0..self.num_ranks).step_by(64).map(|rank| starts[self.of(rank as u32)]).collect()
+        (0..self.num_ranks.div_ceil(64)).into_par_iter().map(|word| starts[self.of(64 * word as u32)]).collect()
     }
 }
 

@@ -25,7 +25,7 @@ use anabranch::prelude::*;
 use crate::graph::Graph;
 use crate::memory::zeroed;
 use crate::watch::Watch;
-use crate::{Edge, Observer, Phase, RunError};
+use crate::{Edge, Observer, Phase, RunError, Technique, Techniques};
 
 pub(crate) use bands::Bands;
 pub(crate) use rank::no_label;
@@ -52,10 +52,18 @@ impl Graph {
     /// Returns [`RunError::TooManyVertices`] if a label is 2^32 or more, [`RunError::OutOfMemory`], or
     /// [`RunError::Cancelled`] if the observer cancels.
     pub fn build(edges: &[Edge], observer: &dyn Observer) -> Result<Graph, RunError> {
+        Graph::build_with(edges, Techniques::default(), observer)
+    }
+
+    /// Builds the graph with these techniques. Its order of the vertices depends on them.
+    ///
+    /// # Errors
+    /// As [`build`](Self::build).
+    pub fn build_with(edges: &[Edge], techniques: Techniques, observer: &dyn Observer) -> Result<Graph, RunError> {
         let watch = Watch::new(observer, Phase::Construction, 3 * edges.len() as u64);
         let num_vertices = num_vertices(edges, &watch)?;
         let degrees = degrees::count(edges, num_vertices, &watch)?;
-        let rank::Order { ranks, labels, mut rows } = rank::rank(degrees)?;
+        let rank::Order { ranks, labels, mut rows } = rank::rank(degrees, techniques.has(Technique::DegreeOrder))?;
         let bands = Bands::new(rows.len());
         let starts = bands.arc_starts(&rows)?;
         let mut arcs = partition::partition(edges, &ranks, &bands, starts, &watch)?;

@@ -31,8 +31,9 @@ fn class(degree: u32) -> usize {
     ((extra << 5) + (degree >> extra)) as usize
 }
 
-/// Computes the order from each label's degree.
-pub(super) fn rank(mut degrees: Vec<u32>) -> Result<Order, RunError> {
+/// Computes the order from each label's degree. If it is not `by_degree`, all connected vertices are in one class.
+pub(super) fn rank(mut degrees: Vec<u32>, by_degree: bool) -> Result<Order, RunError> {
+    let class = |degree: u32| if by_degree { class(degree) } else { degree.min(1) as usize };
     // At most 64 groups of labels, so that their counters stay few and the prefix sums short.
     let group = degrees.len().div_ceil(64).max(1 << 12);
     let mut counters = vec![0u32; degrees.len().div_ceil(group) * CLASSES];

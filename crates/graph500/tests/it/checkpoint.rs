@@ -3,7 +3,7 @@
 use std::hash::Hasher as _;
 
 use crate::common::in_pool;
-use graph500::{BfsKind, Built, CheckpointError, Config, Report, Spec, run, run_built};
+use graph500::{BfsKind, Built, CheckpointError, Config, Report, Spec, Techniques, run, run_built};
 use proptest::prelude::*;
 
 fn spec(scale: u32) -> Spec {
@@ -12,7 +12,7 @@ fn spec(scale: u32) -> Spec {
 
 fn written(spec: &Spec) -> Vec<u8> {
     let mut file = Vec::new();
-    Built::generate(spec, &()).unwrap().write_checkpoint(&mut file).unwrap();
+    Built::generate(spec, Techniques::default(), &()).unwrap().write_checkpoint(&mut file).unwrap();
     file
 }
 
@@ -24,7 +24,7 @@ fn read(mut file: &[u8], spec: &Spec) -> Result<Built, CheckpointError> {
 #[test]
 fn run_from_a_checkpoint_finds_the_same() {
     for scale in [1, 4, 11] {
-        let config = Config { spec: spec(scale), bfs: BfsKind::Direction, roots: 8, validate: true, sssp: true };
+        let config = Config { roots: 8, sssp: true, ..Config::official(spec(scale)) };
         let facts = |report: Report| {
             let paths =
                 report.paths.unwrap().searches.into_iter().map(|s| (s.key, s.edges, s.reached, s.farthest.into()));
@@ -85,7 +85,7 @@ proptest! {
         file[end..].copy_from_slice(&sum.to_le_bytes());
         if let Ok(built) = read(&file, &spec(5)) {
             for bfs in BfsKind::ALL {
-                let config = Config { spec: spec(5), bfs, roots: 4, validate: true, sssp: false };
+                let config = Config { bfs, roots: 4, ..Config::official(spec(5)) };
                 let _ = run_built(&config, read(&file, &spec(5)).unwrap(), &());
             }
             drop(built);

@@ -5,8 +5,8 @@ use std::collections::BinaryHeap;
 
 use crate::common::{any_edges, in_pool};
 use graph500::{
-    BfsKind, Config, Edge, Graph, PathError, PathSearch, PathValidator, PathVerdict, Spec, ValidationError,
-    WeightedEdge, WeightedGraph, generate, generate_weighted, run,
+    Config, Edge, Graph, PathError, PathSearch, PathValidator, PathVerdict, Spec, ValidationError, WeightedEdge,
+    WeightedGraph, generate, generate_weighted, run,
 };
 use proptest::prelude::*;
 
@@ -183,8 +183,7 @@ fn weights_below_zero_and_unknown_vertices_are_refused() {
 
 #[test]
 fn run_reports_the_paths_of_all_keys() {
-    let config =
-        Config { spec: Spec::new(10, 16, 1).unwrap(), bfs: BfsKind::Direction, roots: 8, validate: true, sssp: true };
+    let config = Config { roots: 8, sssp: true, ..Config::official(Spec::new(10, 16, 1).unwrap()) };
     let report = in_pool(|| run(&config, &()).unwrap());
     let paths = report.paths.as_ref().unwrap();
     let facts = |key, edges, reached| (key, edges, reached);

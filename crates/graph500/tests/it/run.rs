@@ -10,7 +10,7 @@ use graph500::{
 };
 
 fn config(scale: u32, bfs: BfsKind) -> Config {
-    Config { spec: Spec::new(scale, 16, 1).unwrap(), bfs, roots: 8, validate: true, sssp: false }
+    Config { bfs, roots: 8, ..Config::official(Spec::new(scale, 16, 1).unwrap()) }
 }
 
 #[test]
@@ -35,8 +35,7 @@ fn kernels_agree_on_everything_but_time() {
 
 #[test]
 fn fewer_vertices_make_fewer_searches() {
-    let small =
-        Config { spec: Spec::new(2, 16, 1).unwrap(), bfs: BfsKind::Direction, roots: 64, validate: true, sssp: false };
+    let small = Config::official(Spec::new(2, 16, 1).unwrap());
     let report = run(&small, &()).unwrap();
     assert!((1..=4).contains(&report.searches.len()));
     let official = report.official();
@@ -188,8 +187,7 @@ fn warm_searches_have_rates_of_their_own() {
 fn memory_plan_adds_up() {
     for bfs in BfsKind::ALL {
         for factor in [1, 16] {
-            let config =
-                Config { spec: Spec::new(20, factor, 1).unwrap(), bfs, roots: 64, validate: true, sssp: false };
+            let config = Config { bfs, ..Config::official(Spec::new(20, factor, 1).unwrap()) };
             let plan = MemoryPlan::of(&config);
             assert_eq!(plan.stages().iter().map(|stage| stage.1).sum::<u64>(), plan.peak());
             // Twelve bytes a tuple and four an arc are always there.

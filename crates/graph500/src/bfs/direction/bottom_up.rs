@@ -14,48 +14,50 @@ use crate::watch::Halt;
 /// Words of 64 vertices per block.
 const BLOCK: usize = 16;
 
-/// Runs one level from `front` to `next`. Returns the number of vertices found.
-pub(super) fn level(
-    graph: &Graph,
-    front: &[u64],
-    visited: &mut [u64],
-    next: &mut [u64],
-    tree: &mut [u32],
-    halt: &Halt<'_>,
-) -> u64 {
-    let blocks = (visited.par_chunks_mut(BLOCK), next.par_chunks_mut(BLOCK), tree.par_chunks_mut(64 * BLOCK));
-    let search = blocks.into_par_iter().enumerate().map(|(block, (visited, next, tree))| {
-        if halt.is_cancelled() {
-            return 0;
-        }
-        let mut found = 0;
-        for (i, tree) in tree.chunks_mut(64).enumerate() {
-            let word = Word { graph, front, start: ((block * BLOCK + i) * 64) as u32 };
-            next[i] = word.search(visited[i], tree);
-            visited[i] |= next[i];
-            found += u64::from(next[i].count_ones());
-        }
-        found
-    });
-    search.sum()
+/// What all blocks of a level read.
+pub(super) struct Level<'a> {
+    pub(super) graph: &'a Graph,
+    /// The frontier.
+    pub(super) front: &'a [u64],
+    /// Whether all vertices of a word first try their first neighbours.
+    pub(super) tries_first: bool,
 }
 
-/// The 64 ranks from `start`, and the frontier that they search for.
-struct Word<'a> {
-    graph: &'a Graph,
-    front: &'a [u64],
-    start: u32,
-}
+impl Level<'_> {
+    /// Runs the level. Sets the vertices that it finds in `next` and `visited`, and returns their number.
+    pub(super) fn run(&self, visited: &mut [u64], next: &mut [u64], tree: &mut [u32], halt: &Halt<'_>) -> u64 {
+        let blocks = (visited.par_chunks_mut(BLOCK), next.par_chunks_mut(BLOCK), tree.par_chunks_mut(64 * BLOCK));
+        let search = blocks.into_par_iter().enumerate().map(|(block, (visited, next, tree))| {
+            if halt.is_cancelled() {
+                return 0;
+            }
+            let mut found = 0;
+            for (i, tree) in tree.chunks_mut(64).enumerate() {
+                next[i] = self.search((block * BLOCK + i) * 64, visited[i], tree);
+                visited[i] |= next[i];
+                found += u64::from(next[i].count_ones());
+            }
+            found
+        });
+        search.sum()
+    }
 
-impl Word<'_> {
-    /// Returns the unvisited vertices of the word that have a neighbour in the frontier, and writes their parents.
+    /// Searches the word of 64 ranks from `start`. Returns the unvisited vertices that have a neighbour in the
+    /// frontier, and writes their parents.
     #[inline]
-    fn search(&self, visited: u64, tree: &mut [u32]) -> u64 {
+    fn search(&self, start: usize, visited: u64, tree: &mut [u32]) -> u64 {
         if visited == !0 {
             return 0;
         }
-        let first = &self.graph.first[self.start as usize..][..tree.len()];
-        let labels = &self.graph.first_labels[self.start as usize..][..tree.len()];
+        let found = if self.tries_first { self.try_first(start, visited, tree) } else { 0 };
+        let remaining = !visited & !found;
+        if remaining == 0 { found } else { found | self.search_rows(start, remaining, tree) }
+    }
+
+    #[inline]
+    fn try_first(&self, start: usize, visited: u64, tree: &mut [u32]) -> u64 {
+        let first = &self.graph.first[start..][..tree.len()];
+        let labels = &self.graph.first_labels[start..][..tree.len()];
         let mut found = 0;
         if visited == 0 {
             tree.copy_from_slice(labels);
@@ -68,31 +70,31 @@ impl Word<'_> {
                 found |= u64::from(contains(self.front, first[bit as usize])) << bit;
             }
         }
-        let remaining = !visited & !found;
-        if remaining == 0 { found } else { found | self.search_rows(remaining, tree) }
+        found
     }
 
-    /// Searches the rows of the `remaining` vertices from the second neighbour on.
-    fn search_rows(&self, remaining: u64, tree: &mut [u32]) -> u64 {
-        let neighbours = &self.graph.neighbours[self.graph.bases[self.start as usize / 64] as usize..];
-        let rows = &self.graph.rows[self.start as usize..][..tree.len()];
-        let labels = &self.graph.labels;
+    /// Searches the rows of the `remaining` vertices, from the second neighbour on if the first has been tried.
+    fn search_rows(&self, start: usize, remaining: u64, tree: &mut [u32]) -> u64 {
+        let Graph { bases, rows, neighbours, labels, .. } = self.graph;
+        let neighbours = &neighbours[bases[start / 64] as usize..];
+        let rows = &rows[start..][..tree.len()];
+        let tried = u32::from(self.tries_first);
+        // Without a second neighbour this reads the first one again, without effect.
+        let next = |bit: u32| {
+            let row = rows[bit as usize];
+            neighbours[(row.offset + tried.min(row.len - 1)) as usize]
+        };
         let (mut found, mut more) = (0, 0);
         for bit in ones(remaining) {
-            let row = rows[bit as usize];
-            // Without a second neighbour this reads the first one again, without effect.
-            let neighbour = neighbours[row.offset as usize + usize::from(row.len > 1)];
-            found |= u64::from(contains(self.front, neighbour)) << bit;
-            more |= u64::from(row.len > 2) << bit;
+            found |= u64::from(contains(self.front, next(bit))) << bit;
+            more |= u64::from(rows[bit as usize].len > tried + 1) << bit;
         }
         for bit in ones(found) {
-            let row = rows[bit as usize];
-            let neighbour = neighbours[row.offset as usize + usize::from(row.len > 1)];
-            tree[bit as usize] = labels[neighbour as usize];
+            tree[bit as usize] = labels[next(bit) as usize];
         }
         for bit in ones(more & !found) {
             let row = rows[bit as usize];
-            let row = &neighbours[row.offset as usize..][2..row.len as usize];
+            let row = &neighbours[row.offset as usize..][tried as usize + 1..row.len as usize];
             if let Some(&neighbour) = row.iter().find(|&&neighbour| contains(self.front, neighbour)) {
                 tree[bit as usize] = labels[neighbour as usize];
                 found |= 1 << bit;

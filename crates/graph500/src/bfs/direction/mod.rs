@@ -32,11 +32,11 @@ use std::ops::Range;
 use anabranch::prelude::*;
 
 use super::{Kernel, Reach};
-use crate::RunError;
 use crate::bitmap::{self, ones};
 use crate::graph::Graph;
 use crate::memory::zeroed;
 use crate::watch::Halt;
+use crate::{RunError, Technique, Techniques};
 
 /// Turns bottom-up once the frontier has more than this fraction of the unexplored edges.
 const ALPHA: u64 = 30;
@@ -47,6 +47,7 @@ const WORDS: usize = 1 << 14;
 
 pub(super) struct Direction<'g> {
     graph: &'g Graph,
+    techniques: Techniques,
     visited: Vec<u64>,
     front: Vec<u64>,
     next: Vec<u64>,
@@ -62,12 +63,13 @@ struct Frontier {
 }
 
 impl<'g> Direction<'g> {
-    pub(super) fn new(graph: &'g Graph) -> Result<Self, RunError> {
+    pub(super) fn new(graph: &'g Graph, techniques: Techniques) -> Result<Self, RunError> {
         let vertices = graph.num_ranks();
         let words = bitmap::words(vertices);
         let what = "the search's bitmaps and queue";
         Ok(Direction {
             graph,
+            techniques,
             visited: zeroed(what, words)?,
             front: zeroed(what, words)?,
             next: zeroed(what, words)?,
@@ -85,8 +87,11 @@ impl<'g> Direction<'g> {
     ) -> Range<usize> {
         convert::set_bits(&self.queue[frontier.clone()], &mut self.front);
         let words = self.visited.len() as u64;
+        let tries_first = self.techniques.has(Technique::FirstNeighbours);
+        let returns = self.techniques.has(Technique::ReturnTopDown);
         loop {
-            let found = bottom_up::level(self.graph, &self.front, &mut self.visited, &mut self.next, tree, halt);
+            let level = bottom_up::Level { graph: self.graph, front: &self.front, tries_first };
+            let found = level.run(&mut self.visited, &mut self.next, tree, halt);
             if halt.is_cancelled() {
                 // `next` has bits of an earlier level where this one was not run.
                 return frontier.end..frontier.end;
@@ -94,7 +99,7 @@ impl<'g> Direction<'g> {
             std::mem::swap(&mut self.front, &mut self.next);
             reach.add_level(found);
             let unvisited = self.graph.num_connected() - reach.reached;
-            if found == 0 || found * BETA < unvisited + words {
+            if found == 0 || returns && found * BETA < unvisited + words {
                 return convert::list_bits(&self.front, &mut self.queue, frontier.end);
             }
         }
@@ -115,6 +120,10 @@ impl<'g> Direction<'g> {
 impl Kernel for Direction<'_> {
     fn search(&mut self, root: u32, tree: &mut [u32], halt: &Halt<'_>) -> Reach {
         let graph = self.graph;
+        let keeps_tree = self.techniques.has(Technique::KeptTree);
+        if !keeps_tree {
+            tree.par_chunks_mut(64 * WORDS).for_each(|tree| tree.fill(graph.no_label()));
+        }
         bitmap::clear_to(&mut self.visited, graph.num_ranks());
         self.visited[(root / 64) as usize] |= 1 << (root % 64);
         tree[root as usize] = graph.labels[root as usize];
@@ -124,7 +133,7 @@ impl Kernel for Direction<'_> {
         let mut unexplored = graph.num_arcs;
         let mut frontier = Frontier { places: 0..1, edges: u64::from(graph.row_len(root)) };
         while !frontier.places.is_empty() && !halt.is_cancelled() {
-            let places = if frontier.edges > unexplored / ALPHA {
+            let places = if self.techniques.has(Technique::BottomUp) && frontier.edges > unexplored / ALPHA {
                 self.bottom_up_levels(frontier.places, &mut reach, tree, halt)
             } else {
                 unexplored = unexplored.saturating_sub(frontier.edges);
