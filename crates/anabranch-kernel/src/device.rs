@@ -1,0 +1,244 @@
+//! A machine as the planner sees it.
+
+use std::borrow::Cow;
+use std::error::Error;
+use std::fmt;
+use std::str::FromStr;
+use std::thread::available_parallelism;
+
+use crate::Plan;
+use crate::known::KNOWN;
+
+/// The name by which [`Device::from_str`] finds the processor of the running program.
+const THIS: &str = "this";
+
+/// The parallel parts of a machine. All numbers are at least 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Shape {
+    /// Processors that run independently: streaming multiprocessors, compute units, Xe cores, or hardware threads.
+    pub cores: u32,
+    /// Lanes of a vector: the elements that one instruction computes.
+    pub lanes: u32,
+    /// The most vectors that a core keeps resident, and switches between without cost.
+    pub resident_vectors: u32,
+    /// The most vectors of one block.
+    pub max_block_vectors: u32,
+}
+
+/// A machine: its [`Shape`], its memory, and where the figures come from.
+///
+/// ```
+/// use anabranch_kernel::{Device, Shape};
+///
+/// let shape = Shape { cores: 46, lanes: 32, resident_vectors: 48, max_block_vectors: 32 };
+/// let card = Device::new("a card", shape)?.with_memory(12 << 30).with_bandwidth(504_000_000_000);
+/// assert_eq!(card.plan(1 << 20).blocks(), 92);
+/// # Ok::<_, anabranch_kernel::ZeroInShape>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Device {
+    name: Cow<'static, str>,
+    shape: Shape,
+    memory: Option<u64>,
+    bandwidth: Option<u64>,
+    source: &'static str,
+}
+
+impl Device {
+    /// Describes a machine by its shape. Its memory and bandwidth are unknown.
+    ///
+    /// # Errors
+    /// Returns [`ZeroInShape`] if a number of the shape is 0.
+    pub fn new(name: impl Into<Cow<'static, str>>, shape: Shape) -> Result<Self, ZeroInShape> {
+        let Shape { cores, lanes, resident_vectors, max_block_vectors } = shape;
+        let numbers = [
+            ("cores", cores),
+            ("lanes", lanes),
+            ("resident_vectors", resident_vectors),
+            ("max_block_vectors", max_block_vectors),
+        ];
+        match numbers.iter().find(|(_, number)| *number == 0) {
+            Some((field, _)) => Err(ZeroInShape { field }),
+            None => Ok(Self { name: name.into(), shape, memory: None, bandwidth: None, source: "the program" }),
+        }
+    }
+
+    /// Describes a machine of the table. The table has no zeros, which a test checks.
+    pub(crate) const fn in_table(
+        name: &'static str,
+        shape: Shape,
+        memory: u64,
+        bandwidth: u64,
+        source: &'static str,
+    ) -> Self {
+        Self { name: Cow::Borrowed(name), shape, memory: Some(memory), bandwidth: Some(bandwidth), source }
+    }
+
+    /// Sets the memory, in bytes.
+    #[must_use]
+    pub fn with_memory(self, bytes: u64) -> Self {
+        Self { memory: Some(bytes), ..self }
+    }
+
+    /// Sets the bandwidth of the memory, in bytes per second.
+    #[must_use]
+    pub fn with_bandwidth(self, bytes_per_second: u64) -> Self {
+        Self { bandwidth: Some(bytes_per_second), ..self }
+    }
+
+    /// Describes the processor that the program runs on. A core is a hardware thread, and holds one vector.
+    ///
+    /// The cores are those of [`available_parallelism`], or 1 if the system does not tell. The lanes are 32-bit
+    /// elements of the widest vector that the processor has; code that is compiled for older processors uses fewer.
+    /// They are 1 on architectures other than x86, AArch64 and WebAssembly. Memory and bandwidth are unknown.
+    ///
+    /// ```
+    /// use anabranch_kernel::Device;
+    ///
+    /// let cpu = Device::cpu();
+    /// let plan = cpu.plan(1_000_000);
+    /// assert_eq!(plan.blocks(), u64::from(cpu.shape().cores));
+    /// ```
+    #[must_use]
+    pub fn cpu() -> Self {
+        let cores = available_parallelism().map_or(1, |cores| u32::try_from(cores.get()).unwrap_or(u32::MAX));
+        Self {
+            name: Cow::Borrowed("this processor"),
+            shape: Shape { cores, lanes: simd_lanes(), resident_vectors: 1, max_block_vectors: 1 },
+            memory: None,
+            bandwidth: None,
+            source: "the operating system and the processor",
+        }
+    }
+
+    /// Returns the table of known devices, each with the short name by which [`Device::from_str`] finds it.
+    ///
+    /// ```
+    /// use anabranch_kernel::Device;
+    ///
+    /// let (_, h200) = Device::known().iter().find(|(name, _)| *name == "h200").unwrap();
+    /// assert_eq!(h200.shape().cores, 132);
+    /// ```
+    #[must_use]
+    pub fn known() -> &'static [(&'static str, Device)] {
+        &KNOWN
+    }
+
+    /// Returns the name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns the parallel parts.
+    #[must_use]
+    pub fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    /// Returns the memory in bytes, if it is known.
+    #[must_use]
+    pub fn memory(&self) -> Option<u64> {
+        self.memory
+    }
+
+    /// Returns the peak bandwidth of the memory in bytes per second, if it is known.
+    #[must_use]
+    pub fn bandwidth(&self) -> Option<u64> {
+        self.bandwidth
+    }
+
+    /// Returns where the figures come from.
+    #[must_use]
+    pub fn source(&self) -> &str {
+        self.source
+    }
+
+    /// Plans a launch over `n` elements: how many blocks, how many lanes each, and how many elements a lane.
+    ///
+    /// ```
+    /// use anabranch_kernel::Device;
+    ///
+    /// let v100: Device = "v100".parse()?;
+    /// let plan = v100.plan(100_000_000);
+    /// assert_eq!((plan.blocks(), plan.lanes_per_block(), plan.elements_per_lane()), (160, 1024, 611));
+    /// # Ok::<_, anabranch_kernel::UnknownDevice>(())
+    /// ```
+    ///
+    /// # Complexity
+    /// O(R) for R resident vectors.
+    #[must_use]
+    pub fn plan(&self, n: u64) -> Plan {
+        Plan::new(self.shape, n)
+    }
+}
+
+impl FromStr for Device {
+    type Err = UnknownDevice;
+
+    /// Finds a device of the table by its short name, or the processor of the running program by `this`. Letters match
+    /// in both cases.
+    fn from_str(name: &str) -> Result<Self, UnknownDevice> {
+        if name.eq_ignore_ascii_case(THIS) {
+            return Ok(Self::cpu());
+        }
+        let found = KNOWN.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
+        found.map(|(_, device)| device.clone()).ok_or_else(|| UnknownDevice { name: name.to_owned() })
+    }
+}
+
+/// There is no device with this name. The message lists the known names.
+///
+/// ```
+/// use anabranch_kernel::Device;
+///
+/// let error = "h100000".parse::<Device>().unwrap_err();
+/// assert!(error.to_string().starts_with("no device 'h100000' is known; the known ones are this, h100, "));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownDevice {
+    name: String,
+}
+
+impl fmt::Display for UnknownDevice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "no device '{}' is known; the known ones are {THIS}", self.name)?;
+        KNOWN.iter().try_for_each(|(name, _)| write!(f, ", {name}"))
+    }
+}
+
+impl Error for UnknownDevice {}
+
+/// A number of a [`Shape`] is 0.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ZeroInShape {
+    field: &'static str,
+}
+
+impl fmt::Display for ZeroInShape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}` is 0, and must be at least 1", self.field)
+    }
+}
+
+impl Error for ZeroInShape {}
+
+/// Returns the 32-bit lanes of the processor's widest vectors.
+fn simd_lanes() -> u32 {
+    #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+    {
+        if std::arch::is_x86_feature_detected!("avx512f") {
+            16
+        } else if std::arch::is_x86_feature_detected!("avx") {
+            8
+        } else if std::arch::is_x86_feature_detected!("sse") {
+            4
+        } else {
+            1
+        }
+    }
+    #[cfg(not(any(target_arch = "x86", target_arch = "x86_64")))]
+    {
+        if cfg!(any(target_arch = "aarch64", target_feature = "simd128")) { 4 } else { 1 }
+    }
+}

@@ -1,0 +1,36 @@
+//! Data-parallel programs that choose no launch geometry.
+//!
+//! A GPU is a vector processor. It has cores, each core runs vectors of a fixed width, and it keeps several vectors
+//! resident to hide the latency of its memory. A [`Device`] is such a machine, and [`Device::plan`] gives the one good
+//! shape for a number of elements: how many blocks, and how many lanes each.
+//!
+//! ```
+//! use anabranch_kernel::Device;
+//!
+//! let h100: Device = "h100".parse()?;
+//! let plan = h100.plan(10_000);
+//! assert_eq!((plan.blocks(), plan.lanes_per_block()), (157, 64));
+//! println!("{}", plan.reason());
+//! # Ok::<_, anabranch_kernel::UnknownDevice>(())
+//! ```
+//!
+//! # The rule
+//! 1. **Fill the cores.** A block is as large as it can be while each core gets one.
+//! 2. **Then residency.** Blocks stop growing at a size of which a core holds a whole number, at least two.
+//! 3. **Then stride.** Once all cores are full, no more blocks are launched, and each lane takes several elements.
+//!
+//! Every plan runs in one wave: all its blocks are resident at the same time. [`Plan`] lists what holds for each plan.
+//!
+//! # Machines
+//! [`Device::known`] is a table of devices with the source of their figures. [`Device::cpu`] is the processor that the
+//! program runs on. [`Device::new`] describes any other machine. The command `anabranch plan` of
+//! [anabranch-cli](https://docs.rs/anabranch-cli) shows a plan and its reason.
+
+mod device;
+mod known;
+mod plan;
+mod reason;
+
+pub use device::{Device, Shape, UnknownDevice, ZeroInShape};
+pub use plan::Plan;
+pub use reason::{Reason, Rule};

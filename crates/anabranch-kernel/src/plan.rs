@@ -1,0 +1,204 @@
+//! How a number of elements is spread over a machine.
+
+use std::fmt;
+
+use crate::reason::Count;
+use crate::{Reason, Rule, Shape};
+
+/// A launch: blocks of lanes, and the elements of each lane. [`Device::plan`](crate::Device::plan) makes it.
+///
+/// With n elements in v vectors on c cores, each of which holds R vectors, these hold for each plan:
+/// - Each element belongs to exactly one lane.
+/// - If v ≥ c, no core is without a block. If v < c, each block is one vector.
+/// - The numbers of blocks on two cores differ by at most one.
+/// - All blocks are resident at the same time.
+/// - A plan for no elements has no blocks.
+///
+/// ```
+/// use anabranch_kernel::Device;
+///
+/// let plan = "rtx4090".parse::<Device>()?.plan(1 << 24);
+/// assert_eq!((plan.blocks(), plan.lanes_per_block(), plan.elements_per_lane()), (256, 768, 86));
+/// assert_eq!(plan.occupancy(), 1.0);
+/// assert_eq!(plan.to_string(), "256 blocks of 768 lanes, at most 86 elements a lane");
+/// # Ok::<_, anabranch_kernel::UnknownDevice>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Plan {
+    shape: Shape,
+    elements: u64,
+    blocks: u64,
+    vectors_per_block: u32,
+    elements_per_lane: u64,
+    rule: Rule,
+}
+
+impl Plan {
+    /// Applies the rule. No number of `shape` is 0.
+    pub(crate) fn new(shape: Shape, elements: u64) -> Self {
+        let (cores, resident) = (u64::from(shape.cores), u64::from(shape.resident_vectors));
+        let vectors = elements.div_ceil(u64::from(shape.lanes));
+        let largest = largest_block(shape);
+        // Both factors have 32 bits.
+        let places = cores * resident;
+        let (vectors_per_block, blocks, rule) = if vectors == 0 {
+            (0, 0, Rule::Empty)
+        } else if vectors >= places {
+            (largest, places / u64::from(largest), Rule::Stride)
+        } else if vectors < cores {
+            (1, vectors, Rule::OneVector)
+        } else {
+            match u32::try_from(vectors / cores) {
+                Ok(share) if share < largest => (share, vectors.div_ceil(u64::from(share)), Rule::FillCores),
+                _ => (largest, vectors.div_ceil(u64::from(largest)), Rule::LargestBlock),
+            }
+        };
+        let launched = blocks * u64::from(vectors_per_block);
+        let elements_per_lane = if launched == 0 { 0 } else { vectors.div_ceil(launched) };
+        Self { shape, elements, blocks, vectors_per_block, elements_per_lane, rule }
+    }
+
+    /// Returns the elements that the plan is for.
+    #[must_use]
+    pub fn elements(&self) -> u64 {
+        self.elements
+    }
+
+    /// Returns whether there is nothing to launch.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.elements == 0
+    }
+
+    /// Returns the vectors that the elements fill, the last one perhaps in part.
+    #[must_use]
+    pub fn vectors(&self) -> u64 {
+        self.elements.div_ceil(u64::from(self.shape.lanes))
+    }
+
+    /// Returns the blocks to launch.
+    #[must_use]
+    pub fn blocks(&self) -> u64 {
+        self.blocks
+    }
+
+    /// Returns the vectors of each block.
+    #[must_use]
+    pub fn vectors_per_block(&self) -> u32 {
+        self.vectors_per_block
+    }
+
+    /// Returns the lanes of each block: the block size of CUDA, the workgroup size of WGSL.
+    #[must_use]
+    pub fn lanes_per_block(&self) -> u64 {
+        u64::from(self.vectors_per_block) * u64::from(self.shape.lanes)
+    }
+
+    /// Returns the most elements that a lane takes.
+    #[must_use]
+    pub fn elements_per_lane(&self) -> u64 {
+        self.elements_per_lane
+    }
+
+    /// Returns the lanes of all blocks, which is also the distance between two elements of a lane.
+    #[must_use]
+    pub fn lanes(&self) -> u128 {
+        u128::from(self.blocks) * u128::from(self.lanes_per_block())
+    }
+
+    /// Returns the elements that `lane` takes, in order: the one with its number, and further ones at distances of
+    /// [`lanes`](Self::lanes). Lanes are counted through all blocks. A lane that does not exist has no elements.
+    ///
+    /// ```
+    /// use anabranch_kernel::{Device, Shape};
+    ///
+    /// let shape = Shape { cores: 2, lanes: 4, resident_vectors: 1, max_block_vectors: 1 };
+    /// let plan = Device::new("small", shape)?.plan(18);
+    /// assert_eq!(plan.elements_of(1).collect::<Vec<_>>(), [1, 9, 17]);
+    /// assert_eq!(plan.elements_of(7).collect::<Vec<_>>(), [7, 15]);
+    /// # Ok::<_, anabranch_kernel::ZeroInShape>(())
+    /// ```
+    pub fn elements_of(&self, lane: u64) -> impl Iterator<Item = u64> + use<> {
+        let (lanes, elements) = (self.lanes(), self.elements);
+        let first = (u128::from(lane) < lanes && lane < elements).then_some(lane);
+        let next = move |element: &u64| {
+            let next = u64::try_from(u128::from(*element) + lanes).ok()?;
+            (next < elements).then_some(next)
+        };
+        std::iter::successors(first, next)
+    }
+
+    /// Returns the fewest and the most blocks of a core, if they are dealt in turn.
+    #[must_use]
+    pub fn blocks_per_core(&self) -> (u64, u64) {
+        let cores = u64::from(self.shape.cores);
+        (self.blocks / cores, self.blocks.div_ceil(cores))
+    }
+
+    /// Returns the share of the places for resident vectors that the plan uses, from 0 to 1.
+    #[must_use]
+    pub fn occupancy(&self) -> f64 {
+        self.launched() as f64 / self.places() as f64
+    }
+
+    /// Returns which part of the rule decided.
+    #[must_use]
+    pub fn rule(&self) -> Rule {
+        self.rule
+    }
+
+    /// Returns the reason for the plan, to be shown to people.
+    ///
+    /// ```
+    /// use anabranch_kernel::Device;
+    ///
+    /// let plan = "h100".parse::<Device>()?.plan(10_000);
+    /// assert_eq!(
+    ///     plan.reason().to_string(),
+    ///     "10000 elements are 313 vectors of 32 lanes. A core gets 313 / 132 = 2 of them, rounded down, so that no \
+    ///      core is idle: 157 blocks of 2 vectors. A core has 1 or 2 blocks. 314 of the 8448 places for resident \
+    ///      vectors are used, an occupancy of 3.7%."
+    /// );
+    /// # Ok::<_, anabranch_kernel::UnknownDevice>(())
+    /// ```
+    #[must_use]
+    pub fn reason(&self) -> Reason {
+        Reason::new(*self)
+    }
+
+    /// Returns the machine that the plan is for.
+    pub(crate) fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    /// Returns the vectors of all blocks.
+    pub(crate) fn launched(&self) -> u64 {
+        self.blocks * u64::from(self.vectors_per_block)
+    }
+
+    /// Returns the vectors that all cores can keep resident.
+    pub(crate) fn places(&self) -> u64 {
+        u64::from(self.shape.cores) * u64::from(self.shape.resident_vectors)
+    }
+}
+
+impl fmt::Display for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_empty() {
+            return f.write_str("no blocks");
+        }
+        let (blocks, lanes) = (Count(self.blocks, "block"), Count(self.lanes_per_block(), "lane"));
+        write!(f, "{blocks} of {lanes}, at most {} a lane", Count(self.elements_per_lane, "element"))
+    }
+}
+
+/// Returns the vectors of the largest block that a plan uses.
+///
+/// It is a divisor of the resident vectors, so that full cores have no places left over. And it is at most half of them,
+/// because `FillCores` needs room for two blocks: with blocks of floor(v / c) vectors, some core gets a second one
+/// unless c divides v.
+fn largest_block(shape: Shape) -> u32 {
+    let resident = shape.resident_vectors;
+    let most = shape.max_block_vectors.min(resident / 2).max(1);
+    (1..=most).rev().find(|&size| resident.is_multiple_of(size)).unwrap_or(1)
+}

@@ -1,0 +1,3 @@
+//! The public interface.
+
+mod plan;
