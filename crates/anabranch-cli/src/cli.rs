@@ -4,7 +4,7 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::exit::Failure;
-use crate::{bench, compare, graph, graph500, output, proto, report, trace};
+use crate::{bench, compare, graph, graph500, output, plan, proto, report, trace};
 
 const EXIT_CODES: &str = "Exit status:
   0    the run ended and its results are valid (or validation was skipped)
@@ -62,6 +62,8 @@ pub enum Command {
     /// Compare two results of `anabranch bench`, and fail if the second one is slower
     #[command(after_help = EXIT_CODES)]
     Compare(compare::Args),
+    /// Show how a number of elements is spread over the cores and vectors of a GPU or a processor, and why
+    Plan(plan::Args),
     /// Show the protocols in a source file: their diagrams, and the code that `proto!` generates
     Proto(proto::Args),
     /// Write an HTML file that shows a trace, or the results of `anabranch bench` in a directory
@@ -87,6 +89,7 @@ impl Command {
             Command::Graph(args) => graph::run(&args),
             Command::Bench(args) => bench::run(&args),
             Command::Compare(args) => compare::run(&args),
+            Command::Plan(args) => plan::run(&args),
             Command::Proto(args) => proto::run(&args),
             Command::Report(args) => report::run(&args),
             Command::Explain(args) => trace::explain(&args),

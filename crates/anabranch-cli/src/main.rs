@@ -12,6 +12,7 @@ mod graph;
 mod graph500;
 mod machine;
 mod output;
+mod plan;
 mod progress;
 mod proto;
 mod report;

@@ -10,6 +10,7 @@ mod graph;
 mod graph_files;
 #[cfg(unix)]
 mod interruption;
+mod plan;
 mod progress;
 mod proto;
 mod report;
