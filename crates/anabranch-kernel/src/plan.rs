@@ -194,9 +194,9 @@ impl fmt::Display for Plan {
 
 /// Returns the vectors of the largest block that a plan uses.
 ///
-/// It is a divisor of the resident vectors, so that full cores have no places left over. And it is at most half of them,
-/// because `FillCores` needs room for two blocks: with blocks of floor(v / c) vectors, some core gets a second one
-/// unless c divides v.
+/// It is a divisor of the resident vectors, so that full cores have no places left over. And it is at most half of
+/// them, because `FillCores` needs room for two blocks: with blocks of floor(v / c) vectors, some core gets a second
+/// one unless c divides v.
 fn largest_block(shape: Shape) -> u32 {
     let resident = shape.resident_vectors;
     let most = shape.max_block_vectors.min(resident / 2).max(1);
