@@ -42,6 +42,16 @@ pub struct Device {
     memory: Option<u64>,
     bandwidth: Option<u64>,
     source: &'static str,
+    place: Place,
+}
+
+/// Where a device is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// Nowhere: it is a description.
+    Described,
+    /// It is the processor of the running program.
+    Processor,
 }
 
 impl Device {
@@ -59,7 +69,14 @@ impl Device {
         ];
         match numbers.iter().find(|(_, number)| *number == 0) {
             Some((field, _)) => Err(ZeroInShape { field }),
-            None => Ok(Self { name: name.into(), shape, memory: None, bandwidth: None, source: "the program" }),
+            None => Ok(Self {
+                name: name.into(),
+                shape,
+                memory: None,
+                bandwidth: None,
+                source: "the program",
+                place: Place::Described,
+            }),
         }
     }
 
@@ -71,7 +88,14 @@ impl Device {
         bandwidth: u64,
         source: &'static str,
     ) -> Self {
-        Self { name: Cow::Borrowed(name), shape, memory: Some(memory), bandwidth: Some(bandwidth), source }
+        Self {
+            name: Cow::Borrowed(name),
+            shape,
+            memory: Some(memory),
+            bandwidth: Some(bandwidth),
+            source,
+            place: Place::Described,
+        }
     }
 
     /// Sets the memory, in bytes.
@@ -108,7 +132,13 @@ impl Device {
             memory: None,
             bandwidth: None,
             source: "the operating system and the processor",
+            place: Place::Processor,
         }
+    }
+
+    /// Returns whether it is the processor of the running program.
+    pub(crate) fn is_cpu(&self) -> bool {
+        self.place == Place::Processor
     }
 
     /// Returns the table of known devices, each with the short name by which [`Device::from_str`] finds it.

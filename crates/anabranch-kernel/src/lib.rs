@@ -26,11 +26,38 @@
 //! program runs on. [`Device::new`] describes any other machine. The command `anabranch plan` of
 //! [anabranch-cli](https://docs.rs/anabranch-cli) shows a plan and its reason.
 
+mod arguments;
+mod cpu;
 mod device;
+mod device_vec;
+mod element;
+mod error;
+#[path = "no_gpu.rs"]
+mod gpu;
+mod graph;
+mod kernel;
 mod known;
+mod number;
+mod pending;
 mod plan;
+mod queue;
 mod reason;
+mod sort;
+mod source;
+mod vector;
 
+pub use arguments::{
+    Argument, Gather, Indices, Map, Rows, Segments, Values, Whole, gather, indices, rows, segments, whole,
+};
 pub use device::{Device, Shape, UnknownDevice, ZeroInShape};
+pub use device_vec::DeviceVec;
+pub use element::{Element, Item};
+pub use error::{Error, Trap};
+pub use kernel::{Kernel, Param, ParamList, Slice};
+pub use number::Number;
+pub use pending::Pending;
 pub use plan::Plan;
+pub use queue::Queue;
 pub use reason::{Reason, Rule};
+pub use sort::Key;
+pub use vector::Vector;

@@ -1,3 +1,5 @@
 //! The public interface.
 
+mod kernels;
+mod map;
 mod plan;

@@ -1,0 +1,109 @@
+//! Vectors in the memory of a device.
+
+use anabranch::Cx;
+
+use crate::element;
+use crate::gpu::Buffer;
+use crate::{Element, Error};
+
+/// A vector in the memory of a device. For [`Queue::cpu`](crate::Queue::cpu) it is a `Vec` of the host.
+///
+/// A reference to it is a lazy vector: see [`Vector`](crate::Vector).
+///
+/// ```
+/// use anabranch_kernel::Queue;
+///
+/// let values = Queue::cpu().upload(&[1.5f32, 2.5])?;
+/// assert_eq!(values.len(), 2);
+/// assert_eq!(anabranch::run(|cx| values.download(cx))?, [1.5, 2.5]);
+/// # Ok::<_, anabranch_kernel::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct DeviceVec<T> {
+    storage: Storage<T>,
+}
+
+/// Where the elements are.
+#[derive(Debug)]
+pub(crate) enum Storage<T> {
+    /// In the memory of the host.
+    Host(Vec<T>),
+    /// In a buffer of a device.
+    Device(Buffer),
+}
+
+impl<T: Element> DeviceVec<T> {
+    pub(crate) fn new(storage: Storage<T>) -> Self {
+        Self { storage }
+    }
+
+    pub(crate) fn storage(&self) -> &Storage<T> {
+        &self.storage
+    }
+
+    pub(crate) fn storage_mut(&mut self) -> &mut Storage<T> {
+        &mut self.storage
+    }
+
+    /// Returns the number of elements.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        match &self.storage {
+            Storage::Host(elements) => elements.len(),
+            // An element without words takes no room in a buffer, so there is nothing to count.
+            Storage::Device(buffer) => buffer.words().checked_div(element::words::<T>()).unwrap_or(0),
+        }
+    }
+
+    /// Returns whether there are no elements.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Waits until all operations on the vector have ended, and returns a copy of the elements.
+    ///
+    /// # Errors
+    /// Returns [`Error::Trap`] if an operation that has written the vector trapped on a device, [`Error::Lost`], and
+    /// [`Error::Cancelled`] if the scope of `cx` is cancelled.
+    pub fn download(&self, cx: &Cx<'_>) -> Result<Vec<T>, Error> {
+        match &self.storage {
+            Storage::Host(elements) => {
+                cx.check()?;
+                Ok(elements.clone())
+            }
+            Storage::Device(_) => {
+                let mut target = vec![element::zero(); self.len()];
+                self.download_into(cx, &mut target)?;
+                Ok(target)
+            }
+        }
+    }
+
+    /// Like [`download`](Self::download), into memory that exists. If it fails, `target` may have changed.
+    ///
+    /// ```
+    /// use anabranch_kernel::Queue;
+    ///
+    /// let values = Queue::cpu().upload(&[1, 2])?;
+    /// let mut target = [0; 2];
+    /// anabranch::run(|cx| values.download_into(cx, &mut target))?;
+    /// assert_eq!(target, [1, 2]);
+    /// # Ok::<_, anabranch_kernel::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns [`Error::Lengths`] if `target` has another length, and the errors of [`download`](Self::download).
+    pub fn download_into(&self, cx: &Cx<'_>, target: &mut [T]) -> Result<(), Error> {
+        cx.check()?;
+        if target.len() != self.len() {
+            let reason = format!("a vector of {} elements does not fit a target of {}", self.len(), target.len());
+            return Err(Error::lengths(reason));
+        }
+        match &self.storage {
+            Storage::Host(elements) => target.copy_from_slice(elements),
+            Storage::Device(buffer) => buffer.download(cx, element::as_words_mut(target))?,
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,123 @@
+//! Opened devices.
+
+use std::sync::LazyLock;
+
+use crate::device_vec::Storage;
+use crate::element;
+use crate::gpu::{self, GpuQueue};
+use crate::{Device, DeviceVec, Element, Error};
+
+/// An opened device, which runs operations and holds vectors. A clone is the same queue.
+///
+/// On [`cpu`](Self::cpu) an operation runs in the caller's pool, or in the default pool, and has ended when the call
+/// returns. On another device a call begins the operation, in the order of the calls, and returns.
+///
+/// ```
+/// use anabranch_kernel::{Queue, Vector};
+///
+/// let queue = Queue::cpu();
+/// let values = queue.upload(&[1.5f32, 2.5])?;
+/// let sum = values.sum(&queue)?;
+/// assert_eq!(anabranch::run(|cx| sum.wait(cx))?, 4.0);
+/// # Ok::<_, anabranch_kernel::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Queue {
+    place: Place,
+}
+
+/// Where the operations of a queue run.
+#[derive(Clone, Debug)]
+pub(crate) enum Place {
+    /// On the processor.
+    Cpu,
+    /// On another device.
+    Gpu(GpuQueue),
+}
+
+impl Queue {
+    /// Returns the queue of the processor.
+    #[must_use]
+    pub fn cpu() -> Self {
+        Self { place: Place::Cpu }
+    }
+
+    /// Opens a device: [`Device::cpu`], or one of [`Device::gpus`].
+    ///
+    /// # Errors
+    /// Returns [`Error::NoDevice`] if the device is only a description, such as one of [`Device::known`], or cannot be
+    /// opened.
+    pub fn open(device: &Device) -> Result<Self, Error> {
+        if device.is_cpu() {
+            return Ok(Self::cpu());
+        }
+        GpuQueue::open(device).map(|queue| Self { place: Place::Gpu(queue) })
+    }
+
+    /// Returns the device.
+    ///
+    /// ```
+    /// use anabranch_kernel::{Device, Queue};
+    ///
+    /// assert_eq!(Queue::cpu().device(), &Device::cpu());
+    /// ```
+    #[must_use]
+    pub fn device(&self) -> &Device {
+        static CPU: LazyLock<Device> = LazyLock::new(Device::cpu);
+        match &self.place {
+            Place::Cpu => &CPU,
+            Place::Gpu(queue) => queue.device(),
+        }
+    }
+
+    /// Copies elements to the device. The copy may still run when the call returns, and later operations wait for it.
+    ///
+    /// # Errors
+    /// Returns [`Error::OutOfMemory`] or [`Error::Lost`], on devices other than the processor.
+    pub fn upload<T: Element>(&self, elements: &[T]) -> Result<DeviceVec<T>, Error> {
+        Ok(DeviceVec::new(match &self.place {
+            Place::Cpu => Storage::Host(elements.to_vec()),
+            Place::Gpu(queue) => Storage::Device(queue.upload(element::as_words(elements))?),
+        }))
+    }
+
+    /// Returns a vector of `len` elements whose words are all 0.
+    ///
+    /// ```
+    /// use anabranch_kernel::Queue;
+    ///
+    /// let zeros = Queue::cpu().zeroed::<f32>(3)?;
+    /// assert_eq!(anabranch::run(|cx| zeros.download(cx))?, [0.0; 3]);
+    /// # Ok::<_, anabranch_kernel::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns [`Error::OutOfMemory`] or [`Error::Lost`], on devices other than the processor.
+    pub fn zeroed<T: Element>(&self, len: usize) -> Result<DeviceVec<T>, Error> {
+        Ok(DeviceVec::new(match &self.place {
+            Place::Cpu => Storage::Host(vec![element::zero(); len]),
+            Place::Gpu(queue) => Storage::Device(queue.zeroed(len * element::words::<T>())?),
+        }))
+    }
+
+    /// Returns where the operations run.
+    pub(crate) fn place(&self) -> &Place {
+        &self.place
+    }
+}
+
+impl Device {
+    /// Returns the GPUs that [`Queue::open`] can open. There are none without the feature `gpu`.
+    ///
+    /// ```
+    /// use anabranch_kernel::{Device, Queue};
+    ///
+    /// for gpu in Device::gpus() {
+    ///     println!("{}", gpu.name());
+    /// }
+    /// ```
+    #[must_use]
+    pub fn gpus() -> Vec<Self> {
+        gpu::devices()
+    }
+}

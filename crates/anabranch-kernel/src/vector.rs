@@ -1,0 +1,400 @@
+//! Lazy vectors and the operations that end them.
+
+use anabranch::Cx;
+
+use crate::device_vec::Storage;
+use crate::element;
+use crate::graph::{Graph, Inputs, Operator};
+use crate::queue::Place;
+use crate::source::{Source, common};
+use crate::{
+    Argument, DeviceVec, Element, Error, Gather, Indices, Item, Kernel, Key, Map, Number, Pending, Queue, Values, cpu,
+};
+
+/// A lazy vector, and the operations that compute it.
+///
+/// These are lazy vectors: [`Map`], [`gather`](crate::gather), [`indices`](crate::indices), `&DeviceVec<T>`, and for the
+/// processor `&[T]`, `&Vec<T>` and `&[T; N]`.
+///
+/// # Errors
+/// Each operation returns
+/// - [`Error::Lengths`] if arguments have different lengths, or no argument has a length;
+/// - [`Error::Queues`] if a stored vector is not of the queue that is passed;
+/// - [`Error::Trap`] if a kernel panics or an index is out of range. On the processor the operation itself returns it.
+///   On another device the first wait for the result does;
+/// - [`Error::OutOfMemory`], [`Error::Lost`] and [`Error::Unsupported`], on other devices than the processor.
+pub trait Vector: Argument<<Self as Vector>::Item> + Sized {
+    /// The type of an item.
+    type Item: Item;
+
+    /// Computes all elements, and stores them.
+    ///
+    /// ```
+    /// use anabranch_kernel::{Queue, Vector, indices};
+    ///
+    /// let stored = indices(3).collect(&Queue::cpu())?;
+    /// assert_eq!(anabranch::run(|cx| stored.download(cx))?, [0, 1, 2]);
+    /// # Ok::<_, anabranch_kernel::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// See [`Vector`](Self#errors).
+    fn collect(self, queue: &Queue) -> Result<DeviceVec<Self::Item>, Error>
+    where
+        Self::Item: Element,
+    {
+        Ok(DeviceVec::new(match queue.place() {
+            Place::Cpu => Storage::Host(cpu::collect(&self)?),
+            Place::Gpu(queue) => Storage::Device(queue.collect(inputs(&self)?)?),
+        }))
+    }
+
+    /// Combines all elements by the kernel `K`, beginning with `identity`.
+    ///
+    /// `K` must be associative and commutative, and `identity` must change nothing: elements are combined in any order
+    /// and grouping, and with `identity` any number of times. So a sum of floats can differ between two runs in its last
+    /// bits.
+    ///
+    /// ```
+    /// use anabranch_kernel::{Number, Queue, Vector, indices};
+    ///
+    /// type Add = <u32 as Number>::Add;
+    /// let total = indices(101).reduce::<Add>(&Queue::cpu(), 0)?;
+    /// assert_eq!(anabranch::run(|cx| total.wait(cx))?, 5050);
+    /// # Ok::<_, anabranch_kernel::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// See [`Vector`](Self#errors).
+    fn reduce<K>(self, queue: &Queue, identity: Self::Item) -> Result<Pending<Self::Item>, Error>
+    where
+        Self::Item: Element,
+        K: Kernel<Params = (Self::Item, Self::Item), Output = Self::Item>,
+    {
+        match queue.place() {
+            Place::Cpu => cpu::reduce::<K, _, _>(&self, identity).map(Pending::ready),
+            Place::Gpu(queue) => {
+                queue.reduce(inputs(&self)?, Operator::of::<K>(), element::as_words(&[identity])).map(Pending::device)
+            }
+        }
+    }
+
+    /// Adds all elements up. Integers wrap. The sum of no elements is 0.
+    ///
+    /// ```
+    /// use anabranch_kernel::{Queue, Vector};
+    ///
+    /// let total = [1.5, 2.5].sum(&Queue::cpu())?;
+    /// assert_eq!(anabranch::run(|cx| total.wait(cx))?, 4.0);
+    /// # Ok::<_, anabranch_kernel::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// See [`Vector`](Self#errors).
+    fn sum(self, queue: &Queue) -> Result<Pending<Self::Item>, Error>
+    where
+        Self::Item: Number,
+    {
+        self.reduce::<<Self::Item as Number>::Add>(queue, Self::Item::ZERO)
+    }
+
+    /// Finds the least element. NaN is ignored. Of no elements it is [`Number::GREATEST`].
+    ///
+    /// ```
+    /// use anabranch_kernel::{Queue, Vector};
+    ///
+    /// let least = [1.5, f32::NAN, -2.5].min(&Queue::cpu())?;
+    /// assert_eq!(anabranch::run(|cx| least.wait(cx))?, -2.5);
+    /// # Ok::<_, anabranch_kernel::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// See [`Vector`](Self#errors).
+    fn min(self, queue: &Queue) -> Result<Pending<Self::Item>, Error>
+    where
+        Self::Item: Number,
+    {
+        self.reduce::<<Self::Item as Number>::Min>(queue, Self::Item::GREATEST)
+    }
+
+    /// Finds the greatest element. NaN is ignored. Of no elements it is [`Number::LEAST`].
+    ///
+    /// ```
+    /// use anabranch_kernel::{Queue, Vector, indices};
+    ///
+    /// let greatest = indices(7).max(&Queue::cpu())?;
+    /// assert_eq!(anabranch::run(|cx| greatest.wait(cx))?, 6);
+    /// # Ok::<_, anabranch_kernel::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// See [`Vector`](Self#errors).
+    fn max(self, queue: &Queue) -> Result<Pending<Self::Item>, Error>
+    where
+        Self::Item: Number,
+    {
+        self.reduce::<<Self::Item as Number>::Max>(queue, Self::Item::LEAST)
+    }
+
+    /// Combines each element with those before it: element `i` of the result combines the elements up to `i`, included.
+    ///
+    /// `K` must be associative, and `identity` must change nothing. The order is kept, so `K` need not be commutative.
+    ///
+    /// ```
+    /// use anabranch_kernel::{Number, Queue, Vector};
+    ///
+    /// type Add = <u32 as Number>::Add;
+    /// let sums = [3, 1, 4].scan::<Add>(&Queue::cpu(), 0)?;
+    /// assert_eq!(anabranch::run(|cx| sums.download(cx))?, [3, 4, 8]);
+    /// # Ok::<_, anabranch_kernel::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// See [`Vector`](Self#errors).
+    fn scan<K>(self, queue: &Queue, identity: Self::Item) -> Result<DeviceVec<Self::Item>, Error>
+    where
+        Self::Item: Element,
+        K: Kernel<Params = (Self::Item, Self::Item), Output = Self::Item>,
+    {
+        Ok(DeviceVec::new(match queue.place() {
+            Place::Cpu => Storage::Host(cpu::scan::<K, _, _>(&self)?),
+            Place::Gpu(queue) => {
+                let identity = [identity];
+                Storage::Device(queue.scan(inputs(&self)?, Operator::of::<K>(), element::as_words(&identity), true)?)
+            }
+        }))
+    }
+
+    /// Like [`scan`](Self::scan), but element `i` of the result combines the elements before `i`. The first one is
+    /// `identity`.
+    ///
+    /// ```
+    /// use anabranch_kernel::{Number, Queue, Vector};
+    ///
+    /// type Add = <u32 as Number>::Add;
+    /// let sums = [3, 1, 4].exclusive_scan::<Add>(&Queue::cpu(), 0)?;
+    /// assert_eq!(anabranch::run(|cx| sums.download(cx))?, [0, 3, 4]);
+    /// # Ok::<_, anabranch_kernel::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// See [`Vector`](Self#errors).
+    fn exclusive_scan<K>(self, queue: &Queue, identity: Self::Item) -> Result<DeviceVec<Self::Item>, Error>
+    where
+        Self::Item: Element,
+        K: Kernel<Params = (Self::Item, Self::Item), Output = Self::Item>,
+    {
+        Ok(DeviceVec::new(match queue.place() {
+            Place::Cpu => Storage::Host(cpu::exclusive_scan::<K, _, _>(&self, identity)?),
+            Place::Gpu(queue) => {
+                let identity = [identity];
+                Storage::Device(queue.scan(inputs(&self)?, Operator::of::<K>(), element::as_words(&identity), false)?)
+            }
+        }))
+    }
+
+    /// Stores the elements for which the kernel `P` returns `true`, in their order. Waits for their number.
+    ///
+    /// ```
+    /// use anabranch_kernel::{Kernel, Queue, Vector, indices};
+    ///
+    /// enum IsEven {}
+    ///
+    /// impl Kernel for IsEven {
+    ///     type Params = (u32,);
+    ///     type Output = bool;
+    ///     const NAME: &'static str = "is_even";
+    ///     const PROGRAM: &'static [u8] = &[];
+    ///
+    ///     fn call((number,): (u32,)) -> bool {
+    ///         number % 2 == 0
+    ///     }
+    /// }
+    ///
+    /// anabranch::run(|cx| {
+    ///     let even = indices(7).compact::<IsEven>(cx, &Queue::cpu())?;
+    ///     assert_eq!(even.download(cx)?, [0, 2, 4, 6]);
+    ///     Ok::<_, anabranch_kernel::Error>(())
+    /// })?;
+    /// # Ok::<_, anabranch_kernel::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// See [`Vector`](Self#errors). Also returns [`Error::Cancelled`] if the scope of `cx` is cancelled.
+    fn compact<P>(self, cx: &Cx<'_>, queue: &Queue) -> Result<DeviceVec<Self::Item>, Error>
+    where
+        Self::Item: Element,
+        P: Kernel<Params = (Self::Item,), Output = bool>,
+    {
+        cx.check()?;
+        Ok(DeviceVec::new(match queue.place() {
+            Place::Cpu => Storage::Host(cpu::compact::<P, _, _>(&self)?),
+            Place::Gpu(queue) => Storage::Device(queue.compact(cx, inputs(&self)?, Operator::of::<P>())?),
+        }))
+    }
+
+    /// Writes element `i` to `target[numbers[i]]`.
+    ///
+    /// If a number occurs more than once, each word of `target` gets one of its values, and it is not said which. If the
+    /// operation fails, `target` may have changed.
+    ///
+    /// ```
+    /// use anabranch_kernel::{Queue, Vector};
+    ///
+    /// let queue = Queue::cpu();
+    /// let mut target = queue.zeroed(4)?;
+    /// [1.5f32, 2.5].scatter(&queue, &[3, 1], &mut target)?;
+    /// assert_eq!(anabranch::run(|cx| target.download(cx))?, [0.0, 2.5, 0.0, 1.5]);
+    /// # Ok::<_, anabranch_kernel::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// See [`Vector`](Self#errors). A number that is out of range is an [`Error::Trap`].
+    fn scatter(
+        self,
+        queue: &Queue,
+        numbers: impl Argument<u32>,
+        target: &mut DeviceVec<Self::Item>,
+    ) -> Result<(), Error>
+    where
+        Self::Item: Element,
+    {
+        match (queue.place(), target.storage_mut()) {
+            (Place::Cpu, Storage::Host(target)) => {
+                same_len(&self, &numbers)?;
+                cpu::scatter(&self, &numbers, target)
+            }
+            (Place::Gpu(queue), Storage::Device(target)) => queue.scatter(both_inputs(&self, &numbers)?, target),
+            (Place::Cpu, Storage::Device(target)) => {
+                Err(Error::queues(target.queue().device().name(), queue.device().name()))
+            }
+            (Place::Gpu(_), Storage::Host(_)) => Err(Error::queues("the memory of the host", queue.device().name())),
+        }
+    }
+
+    /// Counts how often each number less than `bins` occurs. Counts wrap at 2^32.
+    ///
+    /// ```
+    /// use anabranch_kernel::{Queue, Vector};
+    ///
+    /// let counts = [2, 0, 2].histogram(&Queue::cpu(), 4)?;
+    /// assert_eq!(anabranch::run(|cx| counts.download(cx))?, [1, 0, 2, 0]);
+    /// # Ok::<_, anabranch_kernel::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// See [`Vector`](Self#errors). A number that is not less than `bins` is an [`Error::Trap`].
+    fn histogram(self, queue: &Queue, bins: usize) -> Result<DeviceVec<u32>, Error>
+    where
+        Self: Argument<u32> + Vector<Item = u32>,
+    {
+        Ok(DeviceVec::new(match queue.place() {
+            Place::Cpu => Storage::Host(cpu::histogram(&self, bins)?),
+            Place::Gpu(queue) => Storage::Device(queue.histogram(inputs(&self)?, bins)?),
+        }))
+    }
+
+    /// Sorts the elements by `keys`, and returns the sorted keys and the elements in their order. Elements with equal keys
+    /// keep their order.
+    ///
+    /// ```
+    /// use anabranch_kernel::{Queue, Vector, indices};
+    ///
+    /// let (keys, numbers) = indices(4).sort_by_key(&Queue::cpu(), &[2.5f32, -1.0, 2.5, 0.0])?;
+    /// anabranch::run(|cx| {
+    ///     assert_eq!(keys.download(cx)?, [-1.0, 0.0, 2.5, 2.5]);
+    ///     assert_eq!(numbers.download(cx)?, [1, 3, 0, 2]);
+    ///     Ok::<_, anabranch_kernel::Error>(())
+    /// })?;
+    /// # Ok::<_, anabranch_kernel::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// See [`Vector`](Self#errors).
+    fn sort_by_key<K: Key>(
+        self,
+        queue: &Queue,
+        keys: impl Argument<K>,
+    ) -> Result<(DeviceVec<K>, DeviceVec<Self::Item>), Error>
+    where
+        Self::Item: Element,
+    {
+        let (keys, values) = match queue.place() {
+            Place::Cpu => {
+                same_len(&keys, &self)?;
+                let (keys, values) = cpu::sort_by_key(&keys, &self)?;
+                (Storage::Host(keys), Storage::Host(values))
+            }
+            Place::Gpu(queue) => {
+                let (keys, values) = queue.sort_by_key(both_inputs(&keys, &self)?, K::ORDER)?;
+                (Storage::Device(keys), Storage::Device(values))
+            }
+        };
+        Ok((DeviceVec::new(keys), DeviceVec::new(values)))
+    }
+}
+
+impl<T: Element> Vector for &[T] {
+    type Item = T;
+}
+impl<T: Element> Vector for &Vec<T> {
+    type Item = T;
+}
+impl<T: Element, const N: usize> Vector for &[T; N] {
+    type Item = T;
+}
+impl<T: Element> Vector for &DeviceVec<T> {
+    type Item = T;
+}
+impl Vector for Indices {
+    type Item = u32;
+}
+impl<T: Element, V: Values<T>, I: Argument<u32>> Vector for Gather<T, V, I> {
+    type Item = T;
+}
+impl<K: Kernel, A> Vector for Map<K, A>
+where
+    Self: Argument<K::Output>,
+{
+    type Item = K::Output;
+}
+
+/// Returns the number of elements of a lazy vector.
+pub(crate) fn len<T: Item>(vector: &impl Source<T>) -> Result<usize, Error> {
+    vector.count()?.ok_or_else(|| {
+        Error::lengths(
+            "all arguments are the same for each element, so there is no length: pass a vector or `indices(n)`",
+        )
+    })
+}
+
+/// Returns the number of elements of two lazy vectors.
+fn same_len<A: Item, B: Item>(a: &impl Source<A>, b: &impl Source<B>) -> Result<usize, Error> {
+    common(Some(len(a)?), Some(len(b)?)).map(Option::unwrap_or_default)
+}
+
+/// Describes a lazy vector to a device.
+fn inputs<T: Element>(vector: &impl Source<T>) -> Result<Inputs<'_, 1>, Error> {
+    let mut graph = Graph::default();
+    let len = len_on_device(len(vector)?)?;
+    let roots = [vector.describe(&mut graph)?];
+    Ok(Inputs { graph, roots, words: [element::words::<T>()], len })
+}
+
+/// Describes two lazy vectors of the same length to a device.
+fn both_inputs<'a, A: Element, B: Element>(
+    a: &'a impl Source<A>,
+    b: &'a impl Source<B>,
+) -> Result<Inputs<'a, 2>, Error> {
+    let mut graph = Graph::default();
+    let len = len_on_device(same_len(a, b)?)?;
+    let roots = [a.describe(&mut graph)?, b.describe(&mut graph)?];
+    Ok(Inputs { graph, roots, words: [element::words::<A>(), element::words::<B>()], len })
+}
+
+/// Checks that a device can count the elements.
+fn len_on_device(len: usize) -> Result<u32, Error> {
+    u32::try_from(len).map_err(|_| Error::Unsupported {
+        reason: format!("{len} elements are more than a device counts, 2^32 - 1: work on parts"),
+    })
+}
