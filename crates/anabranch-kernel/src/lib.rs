@@ -27,6 +27,7 @@
 //! [anabranch-cli](https://docs.rs/anabranch-cli) shows a plan and its reason.
 
 mod arguments;
+mod choice;
 mod cpu;
 mod device;
 mod device_vec;
@@ -45,10 +46,12 @@ mod reason;
 mod sort;
 mod source;
 mod vector;
+mod work;
 
 pub use arguments::{
     Argument, Gather, Indices, Map, Rows, Segments, Values, Whole, gather, indices, rows, segments, whole,
 };
+pub use choice::Choice;
 pub use device::{Device, Shape, UnknownDevice, ZeroInShape};
 pub use device_vec::DeviceVec;
 pub use element::{Element, Item};
@@ -59,5 +62,6 @@ pub use pending::Pending;
 pub use plan::Plan;
 pub use queue::Queue;
 pub use reason::{Reason, Rule};
-pub use sort::Key;
+pub use sort::{Key, sort_by_key};
 pub use vector::Vector;
+pub use work::{Estimate, Work};

@@ -8,7 +8,7 @@ use crate::graph::{Graph, Inputs, Operator};
 use crate::queue::Place;
 use crate::source::{Source, common};
 use crate::{
-    Argument, DeviceVec, Element, Error, Gather, Indices, Item, Kernel, Key, Map, Number, Pending, Queue, Values, cpu,
+    Argument, DeviceVec, Element, Error, Gather, Indices, Item, Kernel, Map, Number, Pending, Queue, Values, cpu,
 };
 
 /// A lazy vector, and the operations that compute it.
@@ -293,45 +293,6 @@ pub trait Vector: Argument<<Self as Vector>::Item> + Sized {
             Place::Gpu(queue) => Storage::Device(queue.histogram(inputs(&self)?, bins)?),
         }))
     }
-
-    /// Sorts the elements by `keys`, and returns the sorted keys and the elements in their order. Elements with equal keys
-    /// keep their order.
-    ///
-    /// ```
-    /// use anabranch_kernel::{Queue, Vector, indices};
-    ///
-    /// let (keys, numbers) = indices(4).sort_by_key(&Queue::cpu(), &[2.5f32, -1.0, 2.5, 0.0])?;
-    /// anabranch::run(|cx| {
-    ///     assert_eq!(keys.download(cx)?, [-1.0, 0.0, 2.5, 2.5]);
-    ///     assert_eq!(numbers.download(cx)?, [1, 3, 0, 2]);
-    ///     Ok::<_, anabranch_kernel::Error>(())
-    /// })?;
-    /// # Ok::<_, anabranch_kernel::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// See [`Vector`](Self#errors).
-    fn sort_by_key<K: Key>(
-        self,
-        queue: &Queue,
-        keys: impl Argument<K>,
-    ) -> Result<(DeviceVec<K>, DeviceVec<Self::Item>), Error>
-    where
-        Self::Item: Element,
-    {
-        let (keys, values) = match queue.place() {
-            Place::Cpu => {
-                same_len(&keys, &self)?;
-                let (keys, values) = cpu::sort_by_key(&keys, &self)?;
-                (Storage::Host(keys), Storage::Host(values))
-            }
-            Place::Gpu(queue) => {
-                let (keys, values) = queue.sort_by_key(both_inputs(&keys, &self)?, K::ORDER)?;
-                (Storage::Device(keys), Storage::Device(values))
-            }
-        };
-        Ok((DeviceVec::new(keys), DeviceVec::new(values)))
-    }
 }
 
 impl<T: Element> Vector for &[T] {
@@ -369,7 +330,7 @@ pub(crate) fn len<T: Item>(vector: &impl Source<T>) -> Result<usize, Error> {
 }
 
 /// Returns the number of elements of two lazy vectors.
-fn same_len<A: Item, B: Item>(a: &impl Source<A>, b: &impl Source<B>) -> Result<usize, Error> {
+pub(crate) fn same_len<A: Item, B: Item>(a: &impl Source<A>, b: &impl Source<B>) -> Result<usize, Error> {
     common(Some(len(a)?), Some(len(b)?)).map(Option::unwrap_or_default)
 }
 
@@ -382,7 +343,7 @@ fn inputs<T: Element>(vector: &impl Source<T>) -> Result<Inputs<'_, 1>, Error> {
 }
 
 /// Describes two lazy vectors of the same length to a device.
-fn both_inputs<'a, A: Element, B: Element>(
+pub(crate) fn both_inputs<'a, A: Element, B: Element>(
     a: &'a impl Source<A>,
     b: &'a impl Source<B>,
 ) -> Result<Inputs<'a, 2>, Error> {
