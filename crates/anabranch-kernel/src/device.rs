@@ -52,6 +52,9 @@ pub(crate) enum Place {
     Described,
     /// It is the processor of the running program.
     Processor,
+    /// It is a GPU, by its number among those that were found.
+    #[cfg_attr(not(feature = "gpu"), allow(dead_code, reason = "no GPU is found"))]
+    Gpu(usize),
 }
 
 impl Device {
@@ -133,6 +136,27 @@ impl Device {
             bandwidth: None,
             source: "the operating system and the processor",
             place: Place::Processor,
+        }
+    }
+
+    /// Describes a GPU that was found, with the figures of `known` and the name that the system has for it.
+    #[cfg_attr(not(feature = "gpu"), allow(dead_code, reason = "no GPU is found"))]
+    pub(crate) fn found(known: Self, name: String, number: usize) -> Self {
+        Self { name: Cow::Owned(name), place: Place::Gpu(number), ..known }
+    }
+
+    /// Sets the source of the figures.
+    #[cfg_attr(not(feature = "gpu"), allow(dead_code, reason = "no GPU is found"))]
+    pub(crate) fn with_source(self, source: &'static str) -> Self {
+        Self { source, ..self }
+    }
+
+    /// Returns the number of a GPU among those that were found.
+    #[cfg_attr(not(feature = "gpu"), allow(dead_code, reason = "no GPU is found"))]
+    pub(crate) fn gpu_number(&self) -> Option<usize> {
+        match self.place {
+            Place::Gpu(number) => Some(number),
+            Place::Described | Place::Processor => None,
         }
     }
 

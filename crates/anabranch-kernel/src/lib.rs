@@ -25,6 +25,28 @@
 //! [`Device::known`] is a table of devices with the source of their figures. [`Device::cpu`] is the processor that the
 //! program runs on. [`Device::new`] describes any other machine. The command `anabranch plan` of
 //! [anabranch-cli](https://docs.rs/anabranch-cli) shows a plan and its reason.
+//!
+//! # GPUs
+//! With the feature `gpu`, [`Device::gpus`] lists the GPUs that have a driver for Vulkan, Metal or Direct3D 12, and
+//! [`Queue::open`] opens one. An operation on such a queue is launched and returns, and [`DeviceVec::download`] and
+//! [`Pending::wait`] wait for it: a fiber suspends, and its worker runs others.
+//!
+//! ```
+//! use anabranch_kernel::{Device, Queue, Vector, indices};
+//!
+//! let gpu = Device::gpus().into_iter().next();
+//! let queue = gpu.map_or(Ok(Queue::cpu()), |gpu| Queue::open(&gpu))?;
+//! let numbers = indices(1_000_000).collect(&queue)?;
+//! println!("{} on {}", numbers.len(), queue.device().name());
+//! # Ok::<_, anabranch_kernel::Error>(())
+//! ```
+//!
+//! A vector has at most 2^32 - 1 elements, and at most the bytes that the driver allows for one, often 2 to 4 GiB. An
+//! expression that is only reduced has only the first limit. Floats are IEEE single precision, and denormal numbers may
+//! be taken as 0.
+//!
+//! lavapipe, a driver for processors, counts as a GPU. It ends loops early: a kernel whose loops have more than 65,535
+//! rounds for one element has wrong results there.
 
 mod arguments;
 mod choice;
@@ -33,7 +55,7 @@ mod device;
 mod device_vec;
 mod element;
 mod error;
-#[path = "no_gpu.rs"]
+#[cfg_attr(not(feature = "gpu"), path = "no_gpu.rs")]
 mod gpu;
 mod graph;
 mod kernel;

@@ -1,0 +1,160 @@
+//! Memory of a device: vectors, and the free blocks that they came from.
+//!
+//! wgpu clears new memory before a kernel may write it, and a driver maps it page by page. So a vector that is dropped
+//! leaves its memory to the next one of about the same size. Commands run in the order of their submission, so the
+//! next owner's commands run after those of the previous owner.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+
+use wgpu::{BufferDescriptor, BufferUsages};
+
+use super::GpuQueue;
+use super::opened::Opened;
+use super::traps::TrapSet;
+use crate::Error;
+
+/// Free blocks are kept up to this many bytes, or up to the bytes in use if these are more.
+const KEPT: u64 = 256 << 20;
+
+/// The smallest block, in bytes.
+const SMALLEST: u64 = 256;
+
+/// What a block is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Use {
+    /// Kernels.
+    Storage,
+    /// Transfers to the host.
+    Download,
+}
+
+/// The free blocks of a device.
+#[derive(Default)]
+pub(super) struct Memory {
+    free: HashMap<(Use, u64), Vec<wgpu::Buffer>>,
+    free_bytes: u64,
+    used_bytes: u64,
+}
+
+/// A block of memory. Dropped, it is free for others.
+pub(super) struct Block {
+    buffer: wgpu::Buffer,
+    kind: Use,
+    /// A block that the driver may still map is not used again.
+    reusable: bool,
+    opened: Arc<Opened>,
+}
+
+impl Block {
+    /// Takes a block of at least `bytes`.
+    pub(super) fn take(opened: &Arc<Opened>, kind: Use, bytes: u64) -> Result<Self, Error> {
+        let largest = opened.limits.max_buffer_size.min(opened.limits.max_storage_buffer_binding_size);
+        if bytes > largest {
+            let reason = format!(
+                "a vector of {bytes} bytes is too large for {}: its largest have {largest} bytes; work on parts",
+                opened.description.name()
+            );
+            return Err(Error::Unsupported { reason });
+        }
+        let size = rounded(bytes).min(largest / 4 * 4);
+        let block = |buffer| Self { buffer, kind, reusable: true, opened: Arc::clone(opened) };
+        let kept = {
+            let mut memory = opened.memory();
+            memory.used_bytes += size;
+            let kept = memory.free.get_mut(&(kind, size)).and_then(Vec::pop);
+            if kept.is_some() {
+                memory.free_bytes -= size;
+            }
+            kept
+        };
+        if let Some(buffer) = kept {
+            return Ok(block(buffer));
+        }
+        let usage = match kind {
+            Use::Storage => BufferUsages::STORAGE | BufferUsages::COPY_SRC | BufferUsages::COPY_DST,
+            Use::Download => BufferUsages::MAP_READ | BufferUsages::COPY_DST,
+        };
+        let descriptor = BufferDescriptor { label: None, size, usage, mapped_at_creation: false };
+        let create = || opened.checked(bytes, || opened.device.create_buffer(&descriptor));
+        let created = match create() {
+            Err(Error::OutOfMemory { .. }) => {
+                let free = opened.memory().empty();
+                drop(free);
+                create()
+            }
+            created => created,
+        };
+        if created.is_err() {
+            opened.memory().used_bytes -= size;
+        }
+        Ok(block(created?))
+    }
+
+    pub(super) fn buffer(&self) -> &wgpu::Buffer {
+        &self.buffer
+    }
+
+    /// Says whether the block may be used again once it is dropped.
+    pub(super) fn set_reusable(&mut self, reusable: bool) {
+        self.reusable = reusable;
+    }
+}
+
+impl Drop for Block {
+    fn drop(&mut self) {
+        let size = self.buffer.size();
+        let mut memory = self.opened.memory();
+        memory.used_bytes -= size;
+        if self.reusable && memory.free_bytes + size <= KEPT.max(memory.used_bytes) {
+            memory.free_bytes += size;
+            memory.free.entry((self.kind, size)).or_default().push(self.buffer.clone());
+        }
+    }
+}
+
+impl Memory {
+    /// Removes all free blocks.
+    fn empty(&mut self) -> Vec<wgpu::Buffer> {
+        self.free_bytes = 0;
+        self.free.drain().flat_map(|(_, blocks)| blocks).collect()
+    }
+}
+
+/// Rounds a size up to one with four leading bits, so that at most an eighth is unused.
+fn rounded(bytes: u64) -> u64 {
+    let bytes = bytes.max(SMALLEST);
+    let step = 1 << (bytes.ilog2() - 3);
+    bytes.next_multiple_of(step)
+}
+
+/// Words in the memory of a device.
+pub struct Buffer {
+    pub(super) block: Block,
+    pub(super) queue: GpuQueue,
+    pub(super) words: usize,
+    /// The launches whose traps make the words invalid.
+    pub(super) traps: TrapSet,
+}
+
+impl fmt::Debug for Buffer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Buffer").field("words", &self.words).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_rounded_by_at_most_an_eighth() {
+        for bytes in (0..5000).chain([1 << 20, (1 << 20) + 4, 400_000_000, u64::from(u32::MAX)]) {
+            let size = rounded(bytes);
+            assert!(size >= bytes && size.is_multiple_of(4), "{bytes} {size}");
+            assert!(size == SMALLEST || size - bytes <= bytes / 8, "{bytes} {size}");
+            assert_eq!(rounded(size), size);
+        }
+    }
+}

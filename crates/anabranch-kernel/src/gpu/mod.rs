@@ -1,0 +1,84 @@
+//! Devices through wgpu: Vulkan, Metal, Direct3D 12.
+//!
+//! `adapters` finds devices, and `opened` opens one, with a thread of its own (`poller`). Vectors are in blocks of
+//! `memory`, and `transfer` copies them. An operation (`operations`, `sort`) is a skeleton in WGSL, whose placeholders
+//! `skeleton` replaces by functions that `lower` makes from the trees of lazy vectors. `pipeline` keeps what was
+//! compiled, `geometry` follows the plan of the device, and `launch` dispatches. `traps` says what went wrong.
+
+mod adapters;
+mod geometry;
+mod launch;
+mod lower;
+mod memory;
+mod opened;
+mod operations;
+mod pipeline;
+mod poller;
+mod skeleton;
+mod sort;
+#[cfg(test)]
+mod tests;
+mod transfer;
+mod traps;
+
+use std::fmt;
+use std::sync::Arc;
+
+use opened::Opened;
+use traps::TrapSet;
+
+pub use memory::Buffer;
+pub(crate) use transfer::Reply;
+
+use crate::{Device, Error};
+
+/// An opened device.
+#[derive(Clone)]
+pub(crate) struct GpuQueue {
+    opened: Arc<Opened>,
+}
+
+/// Returns the devices that can be opened.
+pub(crate) fn devices() -> Vec<Device> {
+    adapters::found().iter().map(|found| found.device.clone()).collect()
+}
+
+impl GpuQueue {
+    /// Opens one of [`devices`].
+    pub(crate) fn open(device: &Device) -> Result<Self, Error> {
+        Ok(Self { opened: Opened::open(device, |_| ())? })
+    }
+
+    /// Returns the device.
+    pub(crate) fn device(&self) -> &Device {
+        &self.opened.description
+    }
+
+    fn buffer(&self, block: memory::Block, words: usize, traps: TrapSet) -> Buffer {
+        Buffer { block, queue: self.clone(), words, traps }
+    }
+}
+
+impl PartialEq for GpuQueue {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.opened, &other.opened)
+    }
+}
+
+impl fmt::Debug for GpuQueue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("GpuQueue").field("device", self.device()).finish_non_exhaustive()
+    }
+}
+
+impl Buffer {
+    /// Returns the queue that the buffer belongs to.
+    pub(crate) fn queue(&self) -> &GpuQueue {
+        &self.queue
+    }
+
+    /// Returns the number of words.
+    pub(crate) fn words(&self) -> usize {
+        self.words
+    }
+}

@@ -1,0 +1,96 @@
+//! What a device allows at most.
+
+use wgpu::Limits;
+
+use super::*;
+use crate::Shape;
+
+fn restricted(restrict: impl FnOnce(&mut Limits)) -> Option<GpuQueue> {
+    let device = device()?;
+    Some(GpuQueue { opened: Opened::open(&device, restrict).unwrap() })
+}
+
+#[test]
+fn operations_agree_with_plain_rust_past_the_limits_of_a_dispatch() {
+    let small = |limits: &mut Limits| {
+        limits.max_compute_workgroups_per_dimension = 3;
+        limits.max_compute_invocations_per_workgroup = 4;
+        limits.max_compute_workgroup_size_x = 4;
+    };
+    let Some(queue) = restricted(small) else { return };
+    for n in [1, 12, 13, 20_001] {
+        operations::check_all(&queue, n);
+    }
+}
+
+#[test]
+fn a_plan_of_more_blocks_than_a_dispatch_has_is_run() {
+    let Some(device) = device() else { return };
+    // More cores than blocks of a dispatch, and a block with more lanes than any device has.
+    for (cores, lanes) in [(200_000, 1), (2, 1 << 20), (1, 1)] {
+        let shape = Shape { cores, lanes, resident_vectors: 2, max_block_vectors: 1 };
+        let described = Device::found(Device::new("described", shape).unwrap(), "described".to_owned(), 0);
+        assert_eq!(described.gpu_number(), device.gpu_number());
+        let queue = GpuQueue::open(&described).unwrap();
+        for n in [1, 65_537] {
+            operations::check_all(&queue, n);
+        }
+    }
+}
+
+#[test]
+fn a_vector_that_is_too_large_is_an_error_with_the_limit() {
+    let Some(queue) = restricted(|limits| limits.max_storage_buffer_binding_size = 1 << 20) else { return };
+    let fits = vec![0; 1 << 18];
+    assert_eq!(queue.upload(&fits).unwrap().words(), 1 << 18);
+    let error = queue.zeroed((1 << 18) + 1).unwrap_err();
+    assert!(matches!(error, Error::Unsupported { .. }));
+    assert!(error.to_string().contains("its largest have 1048576 bytes"), "{error}");
+}
+
+#[test]
+fn an_operation_of_too_many_vectors_is_an_error() {
+    let Some(queue) = restricted(|limits| limits.max_storage_buffers_per_shader_stage = 2) else { return };
+    let vecs = [1, 2].map(|n| queue.upload(&[n]).unwrap());
+    let error = queue.collect(mapped(kernels().add, [&vecs[0], &vecs[1]])).unwrap_err();
+    assert!(error.to_string().contains("3 vectors at once"), "{error}");
+    let doubled = queue.collect(mapped(kernels().add, [&vecs[0], &vecs[0]])).unwrap();
+    assert_eq!(download(&doubled).unwrap(), [2]);
+}
+
+#[test]
+fn a_kernel_without_a_program_is_an_error() {
+    let Some(queue) = queue() else { return };
+    let vec = queue.upload(&[1]).unwrap();
+    let error = queue.collect(mapped(Operator { name: "plain", program: &[] }, [&vec])).unwrap_err();
+    assert!(error.to_string().contains("`plain` runs on the processor only"), "{error}");
+    static WRONG: [u8; 3] = [255, 255, 255];
+    let error = queue.collect(mapped(Operator { name: "wrong", program: &WRONG }, [&vec])).unwrap_err();
+    assert!(error.to_string().starts_with("`wrong`: "), "{error}");
+}
+
+fn sum_of_indices(queue: &GpuQueue, n: u32) -> u32 {
+    let inputs = Inputs { graph: Graph::default(), roots: [Node::Index], words: [1], len: n };
+    run(|cx| queue.reduce(inputs, kernels().add, &[0])?.wait(cx)).unwrap()[0]
+}
+
+#[test]
+fn no_driver_ends_the_loops_of_lanes_that_stride_over_many_elements() {
+    let Some(queue) = queue() else { return };
+    for n in [1_048_577, 2_097_153, 20_000_003] {
+        assert_eq!(sum_of_indices(&queue, n), (u64::from(n) * u64::from(n - 1) / 2) as u32, "{n}");
+    }
+}
+
+#[test]
+fn no_driver_ends_the_loops_of_kernels_early() {
+    let Some(queue) = queue() else { return };
+    // 20,000 rows of 100 elements each: two million rounds.
+    let vec = queue.upload(&[3; 100]).unwrap();
+    let sum = kernels().sum;
+    let mut graph = Graph::default();
+    let args = vec![Node::Whole { buffer: graph.buffer(&vec), words: 1 }];
+    let root = Node::Call { name: sum.name, program: sum.program, args };
+    let sums = queue.collect(Inputs { graph, roots: [root], words: [1], len: 20_000 }).unwrap();
+    assert_eq!(download(&sums).unwrap(), [300; 20_000]);
+}

@@ -1,0 +1,84 @@
+//! Devices that are lost, and work that nobody waits for.
+
+use std::time::Duration;
+
+use super::*;
+
+#[test]
+fn a_lost_device_is_an_error_of_each_operation_and_wait() {
+    let Some(device) = device() else { return };
+    let queue = GpuQueue::open(&device).unwrap();
+    let vec = queue.upload(&numbers(1000)).unwrap();
+    let reply = queue.reduce(of(&vec), kernels().add, &[0]).unwrap();
+    queue.opened.device.destroy();
+    // The first wait may end with the result, which was under way.
+    let waited = run(|cx| reply.wait(cx));
+    assert!(waited.is_ok() || matches!(waited, Err(Error::Lost { .. })), "{waited:?}");
+    let lost = |error: Error| assert!(matches!(error, Error::Lost { .. }), "{error:?}");
+    lost(queue.upload(&[1]).unwrap_err());
+    lost(queue.collect(of(&vec)).unwrap_err());
+    lost(download(&vec).unwrap_err());
+    // Another queue of the device works.
+    let other = GpuQueue::open(&device).unwrap();
+    assert_eq!(download(&other.upload(&[7]).unwrap()).unwrap(), [7]);
+}
+
+#[test]
+fn vectors_and_queues_are_dropped_while_work_is_outstanding() {
+    let Some(device) = device() else { return };
+    for _ in 0..3 {
+        let queue = GpuQueue::open(&device).unwrap();
+        let vec = queue.upload(&numbers(200_000)).unwrap();
+        let opened = Arc::downgrade(&queue.opened);
+        let sums = queue.scan(of(&vec), kernels().add, &[0], true).unwrap();
+        drop(queue.reduce(of(&sums), kernels().add, &[0]).unwrap());
+        drop((vec, sums, queue));
+        assert!(opened.upgrade().is_none(), "a device is closed with its last vector");
+    }
+}
+
+#[test]
+fn the_thread_of_a_device_ends_with_its_last_queue() {
+    let Some(device) = device() else { return };
+    let queue = GpuQueue::open(&device).unwrap();
+    let poller = queue.opened.poller_alive();
+    let vec = queue.upload(&[1, 2]).unwrap();
+    drop(queue);
+    assert_eq!(download(&vec).unwrap(), [1, 2]);
+    assert!(poller.upgrade().is_some());
+    drop(vec);
+    while poller.upgrade().is_some() {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+#[test]
+fn vectors_of_several_queues_do_not_disturb_each_other() {
+    let Some(device) = device() else { return };
+    let queues = [(); 3].map(|()| GpuQueue::open(&device).unwrap());
+    std::thread::scope(|scope| {
+        for (number, queue) in (0..).zip(&queues) {
+            scope.spawn(move || {
+                for round in 0..20 {
+                    let vec = queue.upload(&[number, round, 3]).unwrap();
+                    let sum = run(|cx| queue.reduce(of(&vec), kernels().add, &[0])?.wait(cx)).unwrap();
+                    assert_eq!(sum, [number + round + 3]);
+                }
+            });
+        }
+    });
+    assert!(queues[0] != queues[1] && queues[0] == queues[0].clone());
+}
+
+#[test]
+fn memory_is_used_again_with_other_contents() {
+    let Some(device) = device() else { return };
+    let queue = GpuQueue::open(&device).unwrap();
+    for round in 0..50u32 {
+        let vec = queue.upload(&[round; 1000]).unwrap();
+        let sums = queue.collect(mapped(kernels().add, [&vec, &vec])).unwrap();
+        let zeros = queue.zeroed(1000).unwrap();
+        assert_eq!(download(&sums).unwrap(), [2 * round; 1000]);
+        assert_eq!(download(&zeros).unwrap(), [0; 1000]);
+    }
+}

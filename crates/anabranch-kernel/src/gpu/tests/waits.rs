@@ -1,0 +1,89 @@
+//! Waits of fibers and futures.
+
+use std::future::poll_fn;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::Poll;
+
+use anabranch::Pool;
+
+use super::*;
+
+/// Begins an operation that takes a while.
+fn long(queue: &GpuQueue) -> Reply {
+    let inputs = Inputs { graph: Graph::default(), roots: [Node::Index], words: [1], len: 20_000_000 };
+    queue.reduce(inputs, kernels().add, &[0]).unwrap()
+}
+
+#[test]
+fn other_fibers_run_on_the_only_worker_while_a_fiber_waits() {
+    let Some(queue) = queue() else { return };
+    let pool = Pool::builder().threads(1).build().unwrap();
+    // The device could be faster than the start of a fiber.
+    while !pool.run(|cx| {
+        let (waited, ran_before) = (AtomicBool::new(false), AtomicBool::new(false));
+        let reply = long(&queue);
+        cx.scope(|s| {
+            s.spawn(|_| ran_before.store(!waited.load(Ordering::Relaxed), Ordering::Relaxed));
+            reply.wait(s).unwrap();
+            waited.store(true, Ordering::Relaxed);
+        });
+        ran_before.load(Ordering::Relaxed)
+    }) {}
+}
+
+#[test]
+fn a_wait_is_cancelled_before_and_while_it_waits() {
+    let Some(queue) = queue() else { return };
+    run(|cx| {
+        let error = cx.cancellable(|cx, cancel| {
+            cancel.cancel();
+            long(&queue).wait(cx).unwrap_err()
+        });
+        assert_eq!(error, Error::Cancelled);
+        // The device could be faster than the other fiber.
+        while cx.cancellable(|cx, cancel| {
+            cx.scope(|s| {
+                let reply = long(&queue);
+                s.spawn(move |_| cancel.cancel());
+                reply.wait(s)
+            })
+        }) != Err(Error::Cancelled)
+        {}
+        let vec = queue.upload(&[1, 2]).unwrap();
+        let error = cx.cancellable(|cx, cancel| {
+            cancel.cancel();
+            vec.download(cx, &mut [0; 2]).unwrap_err()
+        });
+        assert_eq!(error, Error::Cancelled);
+        let mut words = [0; 2];
+        vec.download(cx, &mut words).unwrap();
+        assert_eq!(words, [1, 2]);
+    });
+}
+
+#[test]
+fn a_reply_is_a_future_and_can_be_dropped_after_a_poll() {
+    let Some(queue) = queue() else { return };
+    let vec = queue.upload(&[1, 2, 3]).unwrap();
+    run(|cx| {
+        let mut reply = queue.reduce(of(&vec), kernels().add, &[0]).unwrap();
+        let words = cx.block_on(poll_fn(|context| reply.poll(context))).unwrap();
+        assert_eq!(words.unwrap(), [6]);
+        let mut reply = long(&queue);
+        let polled = cx.block_on(poll_fn(|context| Poll::Ready(reply.poll(context).is_ready()))).unwrap();
+        drop(reply);
+        let mut reply = long(&queue);
+        let _ = cx.block_on(poll_fn(|context| Poll::Ready(reply.poll(context).is_ready()))).unwrap();
+        if !polled {
+            assert_eq!(reply.wait(cx).unwrap(), [(20_000_000u64 * 19_999_999 / 2) as u32]);
+        }
+    });
+}
+
+#[test]
+fn downloads_of_empty_vectors_and_pieces_of_words_work() {
+    let Some(queue) = queue() else { return };
+    assert!(download(&queue.upload(&[]).unwrap()).unwrap().is_empty());
+    assert!(download(&queue.zeroed(0).unwrap()).unwrap().is_empty());
+    assert_eq!(download(&queue.zeroed(3).unwrap()).unwrap(), [0; 3]);
+}

@@ -1,0 +1,160 @@
+//! Transfers between the host and a device, and waits for them.
+//!
+//! An upload is copied to memory of wgpu and returns. A download is a copy to memory that the host can read, and the
+//! mapping of this memory, which the thread of the device reports by a one-shot channel. So a wait is that for any
+//! channel: a fiber suspends, and the wait can be cancelled.
+
+use std::fmt;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use anabranch::Cx;
+use anabranch::channel::{Closed, RecvError, oneshot};
+use wgpu::{BufferAsyncError, MapMode};
+
+use super::GpuQueue;
+use super::launch::Commands;
+use super::memory::{Block, Buffer, Use};
+use super::traps::TrapSet;
+use crate::Error;
+
+/// What the thread of the device reports.
+type Mapped = Result<(), BufferAsyncError>;
+
+/// Words that a device copies to the host.
+pub(crate) struct Reply {
+    wait: Wait,
+    arrival: Option<Arrival>,
+}
+
+enum Wait {
+    Receiver(oneshot::Receiver<Mapped>),
+    /// The receiver belongs to a future once it was polled.
+    Future(Pin<Box<dyn Future<Output = Result<Mapped, Closed>> + Send>>),
+}
+
+/// What has arrived once the wait has ended: the words, and then a word for each slot.
+struct Arrival {
+    staging: Block,
+    words: usize,
+    traps: TrapSet,
+    queue: GpuQueue,
+}
+
+impl GpuQueue {
+    /// Begins to copy words to the device.
+    pub(crate) fn upload(&self, words: &[u32]) -> Result<Buffer, Error> {
+        let block = Block::take(&self.opened, Use::Storage, 4 * words.len() as u64)?;
+        if !words.is_empty() {
+            let bytes = bytemuck::cast_slice(words);
+            self.opened.checked(bytes.len() as u64, || self.opened.queue.write_buffer(block.buffer(), 0, bytes))?;
+            // wgpu writes with the next submission.
+            self.opened.submit(None, || ())?;
+        }
+        Ok(self.buffer(block, words.len(), TrapSet::default()))
+    }
+
+    /// Submits commands, and the copies of the first words of `block` and of all slots to the host.
+    pub(super) fn reply(&self, commands: Commands, block: &Block, words: usize) -> Result<Reply, Error> {
+        let Commands { mut encoder, traps } = commands;
+        let bytes = 4 * words as u64;
+        let mut staging = Block::take(&self.opened, Use::Download, bytes + 4 * traps.slots().len() as u64)?;
+        if words > 0 {
+            encoder.copy_buffer_to_buffer(block.buffer(), 0, staging.buffer(), 0, Some(bytes));
+        }
+        for (number, slot) in (0..).zip(traps.slots()) {
+            encoder.copy_buffer_to_buffer(slot.block.buffer(), 0, staging.buffer(), bytes + 4 * number, Some(4));
+        }
+        staging.set_reusable(false);
+        let (sender, receiver) = oneshot::channel();
+        self.opened.submit(Some(encoder), || {
+            staging.buffer().map_async(MapMode::Read, .., move |mapped| {
+                // The receiver may be gone.
+                let _ = sender.send(mapped);
+            });
+        })?;
+        let arrival = Some(Arrival { staging, words, traps, queue: self.clone() });
+        Ok(Reply { wait: Wait::Receiver(receiver), arrival })
+    }
+}
+
+impl Buffer {
+    /// Waits for all work on the buffer, and copies its words. `words` has their number.
+    pub(crate) fn download(&self, cx: &Cx<'_>, words: &mut [u32]) -> Result<(), Error> {
+        if self.words == 0 && self.traps.slots().is_empty() {
+            return Ok(());
+        }
+        let commands = Commands { encoder: self.queue.encoder(), traps: self.traps.clone() };
+        self.queue.reply(commands, &self.block, self.words)?.wait_into(cx, words)
+    }
+}
+
+impl Reply {
+    /// Waits for the words.
+    pub(crate) fn wait(self, cx: &Cx<'_>) -> Result<Vec<u32>, Error> {
+        let mut words = vec![0; self.arrival.as_ref().map_or(0, |arrival| arrival.words)];
+        self.wait_into(cx, &mut words)?;
+        Ok(words)
+    }
+
+    fn wait_into(self, cx: &Cx<'_>, words: &mut [u32]) -> Result<(), Error> {
+        let Some(arrival) = self.arrival else { return Ok(()) };
+        let mapped = match self.wait {
+            Wait::Receiver(mut receiver) => receiver.recv(cx).map_err(|error| match error {
+                RecvError::Cancelled => Error::Cancelled,
+                RecvError::Closed => arrival.queue.opened.no_reply(),
+            })?,
+            Wait::Future(future) => cx.block_on(future)?.map_err(|Closed| arrival.queue.opened.no_reply())?,
+        };
+        arrival.read(mapped, words)
+    }
+
+    /// Returns the words if they are there. Otherwise wakes the waker once they are.
+    ///
+    /// # Panics
+    /// Panics if it has returned the words before.
+    pub(crate) fn poll(&mut self, context: &mut Context<'_>) -> Poll<Result<Vec<u32>, Error>> {
+        if let Wait::Receiver(receiver) = &mut self.wait {
+            let mut receiver = std::mem::replace(receiver, oneshot::channel().1);
+            self.wait = Wait::Future(Box::pin(async move { receiver.recv_async().await }));
+        }
+        let Wait::Future(future) = &mut self.wait else { unreachable!("the wait has just become a future") };
+        let mapped = ready!(future.as_mut().poll(context));
+        let arrival = self.arrival.take().expect("a future is not polled after its end");
+        let mapped = mapped.map_err(|Closed| arrival.queue.opened.no_reply());
+        let mut words = vec![0; arrival.words];
+        Poll::Ready(mapped.and_then(|mapped| arrival.read(mapped, &mut words)).map(|()| words))
+    }
+}
+
+impl Arrival {
+    /// Copies the words, unless a kernel has trapped.
+    fn read(mut self, mapped: Mapped, words: &mut [u32]) -> Result<(), Error> {
+        let opened = &self.queue.opened;
+        mapped.map_err(|BufferAsyncError| opened.no_reply())?;
+        let bytes = 4 * words.len();
+        let slots = self.traps.slots();
+        let mut codes = vec![0u32; slots.len()];
+        {
+            let view = self.staging.buffer().slice(..(bytes + 4 * slots.len()) as u64).get_mapped_range();
+            let view = view.map_err(|_| opened.no_reply())?;
+            bytemuck::cast_slice_mut(words).copy_from_slice(&view[..bytes]);
+            bytemuck::cast_slice_mut(&mut codes).copy_from_slice(&view[bytes..]);
+        }
+        self.staging.buffer().unmap();
+        for (slot, code) in slots.iter().zip(&codes) {
+            if *code == 0 {
+                slot.set_clean();
+            }
+        }
+        let trap = codes.into_iter().find(|code| *code != 0).map(|code| opened.traps().explain(code));
+        self.staging.set_reusable(true);
+        trap.map_or(Ok(()), |trap| Err(Error::Trap(trap)))
+    }
+}
+
+impl fmt::Debug for Reply {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Reply").finish_non_exhaustive()
+    }
+}
