@@ -321,6 +321,7 @@ pub enum Builtin {
     Min, Max, Clamp, Abs, Signum,
     // Integers.
     AbsDiff, UnsignedAbs, RemEuclid, DivEuclid, Pow, SaturatingAdd, SaturatingSub,
+    IsMultipleOf, DivCeil,
     CountOnes, LeadingZeros, TrailingZeros, ReverseBits, SwapBytes, RotateLeft, RotateRight,
     // Floats.
     Sqrt, MulAdd, Floor, Ceil, Trunc, Round, RoundTiesEven, Fract, Copysign,

@@ -1,11 +1,12 @@
 //! The intermediate representation of anabranch's kernels.
 //!
-//! The macro `#[kernel]` reads a function of a subset of Rust and writes a [`Program`]. The program is plain data: types,
-//! functions with expression trees, and the places where a kernel can trap. It has a serialised form, [`Program::to_bytes`],
-//! which the macro puts into the expansion. `anabranch-kernel` reads it when it launches a kernel on a device.
+//! The macro `#[kernel]` reads a function of a subset of Rust and writes a [`Program`]. The program is plain data:
+//! types, functions with expression trees, and the places where a kernel can trap. It has a serialised form,
+//! [`Program::to_bytes`], which the macro puts into the expansion. `anabranch-kernel` reads it when it launches a
+//! kernel on a device.
 //!
-//! With the feature `naga`, [`Linker`] adds kernels to a shader module of [naga](https://docs.rs/naga), and [`validate`]
-//! checks a program by naga and returns it as WGSL text.
+//! With the feature `naga`, [`Linker`] adds kernels to a shader module of [naga](https://docs.rs/naga), and
+//! [`validate`] checks a program by naga and returns it as WGSL text.
 //!
 //! ```
 //! use anabranch_kernel_ir::{BinaryOp, Block, Expr, Function, Local, Param, Place, Program, Scalar, Type};
@@ -26,9 +27,9 @@
 //! # Meaning
 //! A program means what the Rust function means in a release build:
 //! - Integer `+ - *`, negation and shifts wrap. The amount of a shift is taken modulo 32.
-//! - An operation that panics in Rust *traps*: a division by zero, an index out of range, bounds of `clamp` in the wrong
-//!   order. A trap records its [`Site`]. The function continues with some value, and reads or writes no memory outside of
-//!   its variables and slices.
+//! - An operation that panics in Rust *traps*: a division by zero, an index out of range, bounds of `clamp` in the
+//!   wrong order. A trap records its [`Site`]. The function continues with some value, and reads or writes no memory
+//!   outside of its variables and slices.
 //! - `as` between numbers saturates, and maps NaN to 0. `min` and `max` of floats ignore a NaN.
 //! - Floats are IEEE single precision. Devices may flush denormal numbers to zero, and may contract `a * b + c` to one
 //!   rounding. The errors of division, `sqrt`, and transcendental functions are those of the device.

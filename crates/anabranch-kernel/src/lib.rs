@@ -70,6 +70,7 @@ mod source;
 mod vector;
 mod work;
 
+pub use anabranch_kernel_macros::kernel;
 pub use arguments::{
     Argument, Gather, Indices, Map, Rows, Segments, Values, Whole, gather, indices, rows, segments, whole,
 };

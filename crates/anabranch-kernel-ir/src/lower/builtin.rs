@@ -171,7 +171,7 @@ impl Lowering<'_, '_> {
         let rises = self.op(Op::Greater, exponent, zero);
         let of_zero = self.select(rises, zero, infinity);
         let power = self.select(is_zero, of_zero, power);
-        // A negative base: the sign is that of the base for odd exponents. For one that is not whole there is no result.
+        // A negative base: the sign is that of the base for odd exponents. A finite one has no power to a fraction.
         let two = self.float(2.0);
         let half = self.op(Op::Divide, exponent, two);
         let (whole, whole_half) = (self.math(Math::Trunc, &[exponent]), self.math(Math::Trunc, &[half]));
@@ -181,7 +181,9 @@ impl Lowering<'_, '_> {
         let of_whole = self.select(is_even, power, signed);
         let nan = self.literal(Literal::F32(f32::NAN.to_bits()));
         let negative = self.op(Op::Less, base, zero);
-        let of_fraction = self.select(negative, nan, power);
+        let finite = self.compare_with_infinity(Op::Less, base);
+        let has_none = self.op(Op::LogicalAnd, negative, finite);
+        let of_fraction = self.select(has_none, nan, power);
         let result = self.select(is_whole, of_whole, of_fraction);
         let flat = self.op(Op::Equal, exponent, zero);
         let is_one = self.op(Op::Equal, base, one);
@@ -221,6 +223,14 @@ impl Lowering<'_, '_> {
             Builtin::RemEuclid | Builtin::DivEuclid => {
                 self.euclid(builtin == Builtin::RemEuclid, signed, x, args[1], site)
             }
+            Builtin::IsMultipleOf => self.is_multiple(x, args[1]),
+            Builtin::DivCeil => {
+                let quotient = self.divide(Op::Divide, scalar, x, args[1], site);
+                let product = self.op(Op::Multiply, quotient, args[1]);
+                let rest = self.op(Op::NotEqual, product, x);
+                let rest = self.convert(rest, ScalarKind::Uint);
+                self.op(Op::Add, quotient, rest)
+            }
             Builtin::Pow => {
                 let one = self.literal(if signed { Literal::I32(1) } else { Literal::U32(1) });
                 self.power(&Type::Scalar(scalar), one, x, args[1])
@@ -254,6 +264,16 @@ impl Lowering<'_, '_> {
     fn count(&mut self, fun: Math, value: Value, signed: bool) -> Value {
         let bits = self.unsigned(value, signed);
         self.math(fun, &[bits])
+    }
+
+    /// Only 0 is a multiple of 0.
+    fn is_multiple(&mut self, left: Value, right: Value) -> Value {
+        let (zero, one) = (self.u32(0), self.u32(1));
+        let of_zero = self.op(Op::Equal, right, zero);
+        let divisor = self.select(of_zero, one, right);
+        let rest = self.op(Op::Modulo, left, divisor);
+        let rest = self.select(of_zero, left, rest);
+        self.op(Op::Equal, rest, zero)
     }
 
     fn swap_bytes(&mut self, bits: Value) -> Value {

@@ -1,8 +1,8 @@
 //! The lowering of programs to naga's modules.
 //!
 //! Each function becomes a naga function. A function with slices is lowered once for each set of storage variables that
-//! its slices are in, because naga passes no pointers to storage. `function` has the statements, `expr` the expressions,
-//! `place` the reads, the writes and their checks, `ops` and `builtin` the operations.
+//! its slices are in, because naga passes no pointers to storage. `function` has the statements, `expr` the
+//! expressions, `place` the reads, the writes and their checks, `ops` and `builtin` the operations.
 
 mod builtin;
 mod expr;
@@ -24,7 +24,8 @@ use std::{collections::HashMap, num::NonZeroU32};
 /// ```
 /// # use anabranch_kernel_ir::*;
 /// # let x = || Box::new(Expr::Read(Place::local(0)));
-/// # let body = Block::value(Expr::Binary { op: BinaryOp::Add, scalar: Scalar::F32, left: x(), right: x(), site: None });
+/// # let (op, scalar) = (BinaryOp::Add, Scalar::F32);
+/// # let body = Block::value(Expr::Binary { op, scalar, left: x(), right: x(), site: None });
 /// # let locals = vec![Local { name: "x".to_owned(), ty: Type::F32, mutable: false }];
 /// # let params = vec![Param::Value(0)];
 /// # let double = Function { name: "double".to_owned(), params, locals, output: Type::F32, body };
@@ -118,8 +119,8 @@ impl<'m> Linker<'m> {
     /// argument for each parameter by value, and two `u32` for each slice: the index of its first item in the storage
     /// variable, and its length. The caller must ensure that these items are in the variable.
     ///
-    /// `traps` is a storage variable `array<atomic<u32>>` with at least one word. A trap at site `s` sets its first word
-    /// to the maximum of the word and `base + s + 1`.
+    /// `traps` is a storage variable `array<atomic<u32>>` with at least one word. A trap at site `s` sets its first
+    /// word to the maximum of the word and `base + s + 1`.
     ///
     /// # Panics
     /// Panics if `slices` has fewer variables than the kernel has slices, or if `program` breaks a rule of the
@@ -194,7 +195,8 @@ fn stride(program: &Program, item: &Type) -> u32 {
 /// ```
 /// # use anabranch_kernel_ir::*;
 /// # let x = || Box::new(Expr::Read(Place::local(0)));
-/// # let body = Block::value(Expr::Binary { op: BinaryOp::Add, scalar: Scalar::F32, left: x(), right: x(), site: None });
+/// # let (op, scalar) = (BinaryOp::Add, Scalar::F32);
+/// # let body = Block::value(Expr::Binary { op, scalar, left: x(), right: x(), site: None });
 /// # let locals = vec![Local { name: "x".to_owned(), ty: Type::F32, mutable: false }];
 /// # let params = vec![Param::Value(0)];
 /// # let double = Function { name: "double".to_owned(), params, locals, output: Type::F32, body };
