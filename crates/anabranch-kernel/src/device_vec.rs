@@ -61,6 +61,25 @@ impl<T: Element> DeviceVec<T> {
         self.len() == 0
     }
 
+    /// Returns the elements without a copy, if they are in the memory of the host.
+    ///
+    /// # Errors
+    /// Returns the vector if it is on another device: [`download`](Self::download) copies it.
+    ///
+    /// ```
+    /// use anabranch_kernel::{Queue, Vector, indices};
+    ///
+    /// let numbers = indices(3).collect(&Queue::cpu())?.into_vec().unwrap();
+    /// assert_eq!(numbers, [0, 1, 2]);
+    /// # Ok::<_, anabranch_kernel::Error>(())
+    /// ```
+    pub fn into_vec(self) -> Result<Vec<T>, Self> {
+        match self.storage {
+            Storage::Host(elements) => Ok(elements),
+            storage => Err(Self { storage }),
+        }
+    }
+
     /// Waits until all operations on the vector have ended, and returns a copy of the elements.
     ///
     /// # Errors

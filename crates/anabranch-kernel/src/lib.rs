@@ -1,5 +1,60 @@
 //! Data-parallel programs that choose no launch geometry.
 //!
+//! A *kernel* is a plain Rust function of elements. Applied to vectors it is a *lazy vector*, and an operation runs the
+//! whole expression as one loop: on the cores of the processor, by the parallel iterators of [`anabranch`], or on a GPU.
+//!
+//! ```
+//! use anabranch_kernel::{Queue, Vector, Work, kernel};
+//!
+//! #[kernel]
+//! fn saxpy(a: f32, x: f32, y: f32) -> f32 {
+//!     a * x + y
+//! }
+//!
+//! assert_eq!(saxpy(2.0, 10.0, 1.0), 21.0); // It is still a function.
+//!
+//! let queue = Queue::choose(Work::new(3).bytes(12).operations(2)).into_queue();
+//! let (x, y) = (queue.upload(&[1.0, 2.0, 3.0])?, queue.upload(&[0.5, 0.5, 0.5])?);
+//! let results = saxpy::map(2.0, &x, &y).collect(&queue)?;
+//! anabranch::run(|cx| {
+//!     assert_eq!(results.download(cx)?, [2.5, 4.5, 6.5]);
+//!     Ok::<_, anabranch_kernel::Error>(())
+//! })?;
+//! # Ok::<_, anabranch_kernel::Error>(())
+//! ```
+//!
+//! | I want to | use |
+//! |---|---|
+//! | write a function for both | [`kernel`](macro@kernel) |
+//! | apply it to vectors | its function `map`, which returns a [`Map`]; [`Argument`] lists what it takes |
+//! | store the results | [`Vector::collect`] |
+//! | combine all elements to one | [`Vector::reduce`], [`sum`](Vector::sum), [`min`](Vector::min), [`max`](Vector::max) |
+//! | combine each element with those before it | [`Vector::scan`], [`Vector::exclusive_scan`] |
+//! | keep some elements | [`Vector::compact`] |
+//! | read or write elements by their numbers | [`gather`], [`Vector::scatter`], [`indices`] |
+//! | count values | [`Vector::histogram`] |
+//! | sort | [`sort_by_key`] |
+//! | give each element a slice: a matrix row, the neighbours of a vertex | [`rows`], [`segments`], [`whole`] |
+//! | run on the processor, on a GPU, or where it is faster | [`Queue::cpu`], [`Queue::open`], [`Queue::choose`] |
+//! | know why a device was chosen | [`Choice::reason`] |
+//! | move vectors to a device and back | [`Queue::upload`], [`DeviceVec::download`] |
+//! | wait for a device in a fiber, a race or a future | [`Pending`], [`DeviceVec::download`] |
+//! | know how a launch is laid out, and why | [`Device::plan`], [`Plan::reason`] |
+//!
+//! # Lazy vectors
+//! A lazy vector computes nothing by itself. An argument of a kernel can be lazy too, and then both kernels run in the
+//! same loop: `multiply::map(&x, &y).sum(&queue)` reads `x` and `y` once, and stores no products. The elements of a loop
+//! are computed in any order, and on several threads.
+//!
+//! On the processor an operation has ended when it returns. On a GPU it has begun: operations run in the order of the
+//! calls, and only [`DeviceVec::download`], [`Pending::wait`] and [`Vector::compact`] wait. A fiber that waits leaves its
+//! worker to others, and takes part in scopes, timeouts and races.
+//!
+//! # Errors
+//! A kernel that panics, divides by zero or reads beyond a slice is an [`Error::Trap`] of the operation. So is a number
+//! out of range in [`gather`], [`Vector::scatter`] and [`Vector::histogram`]. Nothing is undefined, and nothing is leaked.
+//!
+//! # The rule of launches
 //! A GPU is a vector processor. It has cores, each core runs vectors of a fixed width, and it keeps several vectors
 //! resident to hide the latency of its memory. A [`Device`] is such a machine, and [`Device::plan`] gives the one good
 //! shape for a number of elements: how many blocks, and how many lanes each.
@@ -14,7 +69,6 @@
 //! # Ok::<_, anabranch_kernel::UnknownDevice>(())
 //! ```
 //!
-//! # The rule
 //! 1. **Fill the cores.** A block is as large as it can be while each core gets one.
 //! 2. **Then residency.** Blocks stop growing at a size of which a core holds a whole number, at least two.
 //! 3. **Then stride.** Once all cores are full, no more blocks are launched, and each lane takes several elements.
@@ -23,8 +77,8 @@
 //!
 //! # Machines
 //! [`Device::known`] is a table of devices with the source of their figures. [`Device::cpu`] is the processor that the
-//! program runs on. [`Device::new`] describes any other machine. The command `anabranch plan` of
-//! [anabranch-cli](https://docs.rs/anabranch-cli) shows a plan and its reason.
+//! program runs on, and [`Device::gpus`] are the GPUs that can be opened. [`Device::new`] describes any other machine. The
+//! command `anabranch plan` of [anabranch-cli](https://docs.rs/anabranch-cli) shows a plan and its reason.
 //!
 //! # GPUs
 //! With the feature `gpu`, [`Device::gpus`] lists the GPUs that have a driver for Vulkan, Metal or Direct3D 12, and
@@ -47,6 +101,9 @@
 //!
 //! lavapipe, a driver for processors, counts as a GPU. It ends loops early: a kernel whose loops have more than 65,535
 //! rounds for one element has wrong results there.
+//!
+//! # Features
+//! - `gpu`, off by default: GPUs, by Vulkan, Metal and Direct3D 12.
 
 mod arguments;
 mod choice;

@@ -1,6 +1,6 @@
 //! Numbers, and the kernels of `sum`, `min` and `max`.
 
-use crate::{Element, Kernel};
+use crate::{Element, Kernel, kernel};
 
 /// A number: `f32`, `i32` or `u32`. Vectors of numbers have [`sum`](crate::Vector::sum), [`min`](crate::Vector::min) and
 /// [`max`](crate::Vector::max).
@@ -25,44 +25,80 @@ pub trait Number: Element {
     const GREATEST: Self;
 }
 
-/// Defines the kernels and implements the trait.
+/// The kernels of `f32`.
+#[kernel(crate = crate)]
+mod floats {
+    /// Returns the sum.
+    #[inline]
+    pub fn add(a: f32, b: f32) -> f32 {
+        a + b
+    }
+    /// Returns the lesser number.
+    #[inline]
+    pub fn min(a: f32, b: f32) -> f32 {
+        a.min(b)
+    }
+    /// Returns the greater number.
+    #[inline]
+    pub fn max(a: f32, b: f32) -> f32 {
+        a.max(b)
+    }
+}
+
+/// The kernels of `i32`.
+#[kernel(crate = crate)]
+mod signed {
+    /// Returns the sum.
+    #[inline]
+    pub fn add(a: i32, b: i32) -> i32 {
+        a.wrapping_add(b)
+    }
+    /// Returns the lesser number.
+    #[inline]
+    pub fn min(a: i32, b: i32) -> i32 {
+        a.min(b)
+    }
+    /// Returns the greater number.
+    #[inline]
+    pub fn max(a: i32, b: i32) -> i32 {
+        a.max(b)
+    }
+}
+
+/// The kernels of `u32`.
+#[kernel(crate = crate)]
+mod unsigned {
+    /// Returns the sum.
+    #[inline]
+    pub fn add(a: u32, b: u32) -> u32 {
+        a.wrapping_add(b)
+    }
+    /// Returns the lesser number.
+    #[inline]
+    pub fn min(a: u32, b: u32) -> u32 {
+        a.min(b)
+    }
+    /// Returns the greater number.
+    #[inline]
+    pub fn max(a: u32, b: u32) -> u32 {
+        a.max(b)
+    }
+}
+
+/// Implements the trait by the kernels of a module.
 macro_rules! number {
-    ($module:ident, $number:ident, $least:expr, $greatest:expr, $add:expr) => {
-        mod $module {
-            use super::*;
-
-            number!(@kernel Add, $number, $add);
-            number!(@kernel Min, $number, |a: $number, b: $number| a.min(b));
-            number!(@kernel Max, $number, |a: $number, b: $number| a.max(b));
-
-            impl Number for $number {
-                type Add = Add;
-                type Min = Min;
-                type Max = Max;
-                const ZERO: Self = 0 as $number;
-                const LEAST: Self = $least;
-                const GREATEST: Self = $greatest;
-            }
-        }
-    };
-    (@kernel $name:ident, $number:ident, $call:expr) => {
-        pub enum $name {}
-
-        impl Kernel for $name {
-            type Params = ($number, $number);
-            type Output = $number;
-            const NAME: &'static str = stringify!($name);
-            const PROGRAM: &'static [u8] = &[];
-
-            #[inline(always)]
-            fn call((a, b): ($number, $number)) -> $number {
-                let call: fn($number, $number) -> $number = $call;
-                call(a, b)
-            }
+    ($number:ident, $module:ident, $least:expr, $greatest:expr) => {
+        impl Number for $number {
+            type Add = $module::add;
+            type Min = $module::min;
+            type Max = $module::max;
+            const ZERO: Self = 0 as $number;
+            const LEAST: Self = $least;
+            const GREATEST: Self = $greatest;
         }
     };
 }
 
-number!(floats, f32, f32::NEG_INFINITY, f32::INFINITY, |a, b| a + b);
-number!(signed, i32, i32::MIN, i32::MAX, i32::wrapping_add);
-number!(unsigned, u32, u32::MIN, u32::MAX, u32::wrapping_add);
+number!(f32, floats, f32::NEG_INFINITY, f32::INFINITY);
+number!(i32, signed, i32::MIN, i32::MAX);
+number!(u32, unsigned, u32::MIN, u32::MAX);

@@ -60,7 +60,10 @@ impl<T: Element> Pending<T> {
     }
 }
 
-impl<T: Element + Unpin> Future for Pending<T> {
+/// The result is never pinned.
+impl<T> Unpin for Pending<T> {}
+
+impl<T: Element> Future for Pending<T> {
     type Output = Result<T, Error>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
