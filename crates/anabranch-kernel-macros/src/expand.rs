@@ -8,7 +8,7 @@ use crate::{
 };
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{ToTokens, format_ident, quote};
-use syn::{Attribute, spanned::Spanned};
+use syn::{Attribute, ext::IdentExt, spanned::Spanned};
 
 /// Expands `#[kernel(args)] item`.
 pub(crate) fn expand(args: TokenStream, item: TokenStream) -> TokenStream {
@@ -50,6 +50,7 @@ fn expand_function(runtime: &syn::Path, function: &syn::ItemFn) -> TokenStream {
     let items = Items::of_function(function, &mut errors);
     let programs = programs(&[function], &items, &mut errors);
     let kernel = kernel(runtime, function, &items, 0, &programs[0]);
+    let function = shown(function, &errors);
     let errors = errors.into_tokens();
     quote! { #function #kernel #errors }
 }
@@ -74,15 +75,27 @@ fn expand_module(runtime: &syn::Path, module: syn::ItemMod) -> TokenStream {
         syn::Item::Fn(function) => {
             let kernel = kernel(runtime, function, &items, number, &programs[number]);
             number += 1;
+            let function = shown(function, &errors);
             quote! { #function #kernel }
         }
-        syn::Item::Struct(item) => structure(runtime, item),
+        syn::Item::Struct(item) => structure(runtime, item, &items),
         item => item.to_token_stream(),
     });
     let content: TokenStream = content.collect();
+    let allow = errors.any().then(|| quote! { #[allow(unused)] });
     let (attrs, vis, ident) = (&module.attrs, &module.vis, &module.ident);
     let errors = errors.into_tokens();
-    quote! { #(#attrs)* #vis mod #ident { #content } #errors }
+    quote! { #(#attrs)* #allow #vis mod #ident { #content } #errors }
+}
+
+/// Returns a function as it is. After an error it has no body, in which rustc would report the same again.
+fn shown(function: &syn::ItemFn, errors: &Errors) -> TokenStream {
+    if !errors.any() {
+        return function.to_token_stream();
+    }
+    let attrs = function.attrs.iter().filter(|attr| !attr.path().is_ident("kernel"));
+    let (vis, sig) = (&function.vis, &function.sig);
+    quote! { #(#attrs)* #[allow(unused)] #vis #sig { ::core::unimplemented!() } }
 }
 
 /// Returns the serialised program of each function. After an error they are empty.
@@ -211,8 +224,12 @@ fn kernel(
 }
 
 /// Returns a struct with the layout that devices read.
-fn structure(runtime: &syn::Path, item: &syn::ItemStruct) -> TokenStream {
+fn structure(runtime: &syn::Path, item: &syn::ItemStruct, items: &Items) -> TokenStream {
     let name = &item.ident;
+    let known = items.structs.iter().find(|known| name.unraw() == known.name);
+    if known.is_none_or(|known| known.fields.is_empty() || known.fields.iter().any(|field| field.ty.has_error())) {
+        return item.to_token_stream();
+    }
     let types: Vec<_> = item.fields.iter().map(|field| &field.ty).collect();
     let derives: String = item
         .attrs
@@ -223,7 +240,7 @@ fn structure(runtime: &syn::Path, item: &syn::ItemStruct) -> TokenStream {
     let derived = |name: &str| derives.split(|c: char| !c.is_alphanumeric()).any(|word| word == name);
     let clone = (!derived("Clone")).then(|| quote! { #[derive(Clone)] });
     let copy = (!derived("Copy")).then(|| quote! { #[derive(Copy)] });
-    if item.fields.is_empty() || !item.generics.params.is_empty() {
+    if !item.generics.params.is_empty() {
         return item.to_token_stream();
     }
     quote! {
@@ -237,9 +254,11 @@ fn structure(runtime: &syn::Path, item: &syn::ItemStruct) -> TokenStream {
                 ::core::mem::size_of::<T>()
             }
             assert!(0 #(+ element::<#types>())* == ::core::mem::size_of::<#name>(), "the struct has padding");
+            assert!(::core::mem::align_of::<#name>() == 4, "the struct has an alignment of its own");
         };
 
-        // SAFETY: the assertion above shows that all fields are elements, and that there are no bytes between them.
+        // SAFETY: the assertions above show that all fields are elements, that there are no bytes between them, and that
+        // the alignment is that of a word.
         unsafe impl #runtime::Element for #name {}
     }
 }

@@ -53,6 +53,11 @@ impl Table {
     #[must_use]
     pub(crate) fn unify(&mut self, left: &Ty, right: &Ty) -> bool {
         match (self.known(left), self.known(right)) {
+            // What has an error gives no reason for another one.
+            (Ty::Var(number), Ty::Unknown) | (Ty::Unknown, Ty::Var(number)) => {
+                self.0[number] = State::Bound(Ty::Unknown);
+                true
+            }
             (Ty::Unknown | Ty::Never, _) | (_, Ty::Unknown | Ty::Never) => true,
             (Ty::Var(left), Ty::Var(right)) if left == right => true,
             (Ty::Var(left), Ty::Var(right)) => {

@@ -152,8 +152,9 @@ impl Items {
                 Ty::Unknown
             }
         };
-        let has_usize = params.iter().any(|param| param.ty.has_usize()) || output.has_usize();
-        let is_kernel = !params.is_empty() && !has_usize && params.len() <= MOST_PARAMS;
+        let fits = |ty: &Ty| !ty.has_usize() && !ty.has_error();
+        let fits = params.iter().all(|param| fits(&param.ty)) && fits(&output);
+        let is_kernel = is_plain(sig) && fits && !params.is_empty() && params.len() <= MOST_PARAMS;
         Signature { name: sig.ident.unraw().to_string(), params, output, is_kernel }
     }
 
@@ -214,6 +215,11 @@ fn refuse_lone(function: &syn::ItemFn, signature: &Signature, errors: &mut Error
     if let (syn::ReturnType::Type(_, ty), true) = (&sig.output, signature.output.has_usize()) {
         errors.add(ty.span(), "`usize` has 32 bits on a device; return `u32`");
     }
+}
+
+/// Returns whether a function has no modifiers that kernels cannot have.
+fn is_plain(sig: &syn::Signature) -> bool {
+    sig.asyncness.is_none() && !matches!(sig.safety, syn::Safety::Unsafe(_)) && sig.generics.params.is_empty()
 }
 
 fn refuse_modifiers(sig: &syn::Signature, errors: &mut Errors) {

@@ -183,7 +183,7 @@ pub(crate) fn from_bits() -> &'static Method {
 pub(crate) fn instead(ty: &Ty, name: &str) -> Option<&'static str> {
     Some(match (name, ty) {
         ("checked_add" | "checked_sub" | "checked_mul" | "checked_div" | "checked_rem", _) => {
-            "kernels have no `Option`; compare the operands first, or use a `wrapping_` or `saturating_` method"
+            "compare the operands first, or use a `wrapping_` or `saturating_` method"
         }
         ("overflowing_add" | "overflowing_sub" | "overflowing_mul", _) => {
             "kernels have no tuples; use a `wrapping_` method and compare the result"

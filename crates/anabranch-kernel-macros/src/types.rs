@@ -40,6 +40,14 @@ impl Ty {
         self.is_integer() || *self == Self::F32
     }
 
+    pub(crate) fn has_error(&self) -> bool {
+        match self {
+            Self::Unknown => true,
+            Self::Array(item, _) => item.has_error(),
+            _ => false,
+        }
+    }
+
     pub(crate) fn has_usize(&self) -> bool {
         match self {
             Self::Usize => true,

@@ -58,7 +58,7 @@ impl Reader<'_> {
         self.calls.push((number, span));
         let signature = &self.items.functions[number];
         if signature.params.len() != args.len() {
-            let text = format!("`{}` has {} parameters", signature.name, signature.params.len());
+            let text = format!("`{}` takes {}", signature.name, arguments(signature.params.len()));
             return self.error(span, text);
         }
         let mut read = Vec::new();
@@ -120,7 +120,7 @@ impl Reader<'_> {
     fn construct(&mut self, number: usize, args: &Written, span: Span) -> Expr {
         let count = self.items.structs[number].fields.len();
         if count != args.len() {
-            return self.error(span, format!("this struct has {count} fields"));
+            return self.error(span, format!("this struct takes {}", arguments(count)));
         }
         let mut fields = Vec::new();
         for (position, arg) in args.iter().enumerate() {
@@ -160,7 +160,7 @@ impl Reader<'_> {
                 self.expect(&receiver, &value.ty.clone(), value.span);
                 self.apply(method, &receiver, args, span)
             }
-            Some(method) => self.error(span, format!("`{ty}::{name}` has {} arguments", method.args.len() + 1)),
+            Some(method) => self.error(span, format!("`{ty}::{name}` takes {}", arguments(method.args.len() + 1))),
             None => self.no_method(&receiver, name, span),
         }
     }
@@ -211,7 +211,7 @@ impl Reader<'_> {
         }
         match methods::find(&ty, &name) {
             Some(method) if args.len() == method.args.len() + 1 => self.apply(method, &ty, args, span),
-            Some(method) => self.error(span, format!("`{name}` has {} arguments here", method.args.len())),
+            Some(method) => self.error(span, format!("`{name}` takes {}", arguments(method.args.len()))),
             None => self.no_method(&ty, &name, span),
         }
     }
@@ -254,4 +254,9 @@ impl Reader<'_> {
         };
         self.error(span, text)
     }
+}
+
+/// Returns a number of arguments as text.
+fn arguments(count: usize) -> String {
+    if count == 1 { "1 argument".to_owned() } else { format!("{count} arguments") }
 }
