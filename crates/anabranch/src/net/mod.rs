@@ -63,6 +63,7 @@ mod half;
 mod io;
 mod resolve;
 mod stream;
+mod stream_methods;
 mod tcp_listener;
 mod tcp_stream;
 mod udp;

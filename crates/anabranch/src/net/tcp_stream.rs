@@ -5,7 +5,7 @@ use crate::{
     net::{
         addr::{ToSocketAddrs, first_of},
         io::{Io, done},
-        stream::stream,
+        stream_methods::stream,
     },
     reactor::readiness::Direction,
     wait::suspend::WaitReason,

@@ -2,7 +2,7 @@
 
 use crate::{
     cx::Cx,
-    net::{io::Io, stream::stream},
+    net::{io::Io, stream_methods::stream},
 };
 use std::{
     io,

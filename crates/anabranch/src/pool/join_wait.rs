@@ -17,11 +17,7 @@ use crate::{
         frame::{Frame, Lineage},
         stack::Outcome,
     },
-    pool::{
-        stats::Phase,
-        steal::WORTH_RAID,
-        worker::{Work, Worker},
-    },
+    pool::{run_work::Work, stats::Phase, steal::WORTH_RAID, worker::Worker},
     sys::{clock::Instant, parker::Parker, sync::hint, thread, unwind},
     trace::{State, work_span},
     wait::current_stack,

@@ -5,11 +5,12 @@ use crate::{
     pool::{
         heartbeat::{Finding, Heartbeat},
         registry::Registry,
+        run_work::Work,
         sleep::{Assigned, Idle},
         stats::Phase,
         steal::WORTH_RAID,
         steal_backoff::StealBackoff,
-        worker::{Work, Worker},
+        worker::Worker,
     },
     sys::{
         clock::Instant,

@@ -46,9 +46,13 @@ pub(crate) mod panic_handler;
 #[cfg(not(loom))]
 mod pending;
 #[cfg(not(loom))]
+mod publish;
+#[cfg(not(loom))]
 pub(crate) mod registry;
 #[cfg(not(loom))]
 pub(crate) mod report;
+#[cfg(not(loom))]
+mod run_work;
 pub(crate) mod sleep;
 #[cfg(not(loom))]
 pub(crate) mod stack_request;

@@ -3,10 +3,7 @@
 
 use crate::{
     fork::frame::Frame,
-    pool::{
-        registry::Registry,
-        worker::{Work, Worker},
-    },
+    pool::{registry::Registry, run_work::Work, worker::Worker},
     sys::unwind,
 };
 

@@ -7,10 +7,7 @@ use crate::{
         frame::Lineage,
         shelf::{Claim, Theft},
     },
-    pool::{
-        registry::Registry,
-        worker::{Work, Worker},
-    },
+    pool::{registry::Registry, run_work::Work, worker::Worker},
     sys::sync::hint,
     trace::{Event, Loot},
 };

@@ -6,12 +6,7 @@ use crate::{
         fiber::Fiber, kick::Kick, limits::Limits, own_store::OwnStore, placed::Placed, ready::Inbox,
         ready_queue::ReadyQueue, run_queue::RunQueue, stack::pool::StackPool, status::FiberStatus, task::Job,
     },
-    fork::{
-        frame::{Frame, Lineage, Running},
-        shelf::Claim,
-        stack::ForkStack,
-        task::{Task, Tasks},
-    },
+    fork::{frame::Lineage, stack::ForkStack, task::Tasks},
     pool::{
         registry::Registry,
         stack_request::StackRequests,
@@ -25,28 +20,15 @@ use crate::{
         parker::Parker,
         sync::{AtomicBool, AtomicPtr, AtomicU64, Mutex, Ordering, lock},
         thread::{self, thread_local},
-        unwind::AbortOnUnwind,
     },
     time::timers::Timers,
-    trace::{Event, Origin, Tracer},
-    wait::current_stack::Pinned,
+    trace::Tracer,
 };
 use crossbeam_utils::CachePadded;
 use std::{
     cell::{Cell, RefCell},
     ptr::{self, NonNull},
 };
-
-/// How many broadcasts a worker answers one on top of the other, whether they have to do with each other or not.
-const MOST_ANSWERS: u32 = 8;
-
-/// Work that this thread has taken and must run.
-pub(crate) enum Work {
-    Frame(Claim),
-    Task(Task),
-    /// Fibers that can continue, or one that is to begin.
-    Fibers(Option<Job>),
-}
 
 /// The state of a worker for its fibers. See `fiber::scheduler`.
 pub(crate) struct Fibers {
@@ -105,7 +87,7 @@ pub(crate) struct Worker {
     /// This worker's parts of broadcasts, which only it may run.
     pub(crate) inbox: Tasks,
     /// How many parts of broadcasts are on its stack.
-    answering: Cell<u32>,
+    pub(super) answering: Cell<u32>,
     pub(crate) index: usize,
     /// The worker entry of one of the pool's own threads, and not of guests.
     pub(crate) is_own: bool,
@@ -359,100 +341,6 @@ impl Worker {
 
     pub(crate) fn is_called(&self) -> bool {
         self.called.swap(false, Ordering::Acquire)
-    }
-
-    /// Serves the demand for work. Only the thread that holds the worker entry calls this.
-    #[cold]
-    #[inline(never)]
-    pub(crate) fn serve(&self, origin: Origin) {
-        if self.trace.measures() {
-            self.publish(usize::MAX, Some(origin));
-            // The next fork takes the slow path too.
-            self.stack.request_work();
-        } else {
-            self.publish(1, Some(origin));
-        }
-    }
-
-    /// Publishes the oldest private fork of this thread. Returns whether there was one.
-    pub(crate) fn publish_one(&self) -> bool {
-        self.publish(1, None) > 0
-    }
-
-    /// Publishes all open forks of this thread. Returns whether there were private ones.
-    pub(crate) fn publish_all(&self) -> bool {
-        self.publish(usize::MAX, None) > 0
-    }
-
-    /// Publishes some of the oldest private forks of this thread. `origin` is the fork that has noticed the request.
-    fn publish(&self, most: usize, origin: Option<Origin>) -> usize {
-        // SAFETY: only the thread that holds the worker entry, the owner of the stack, calls this.
-        let serve = || unsafe {
-            self.stack.serve(&self.parker, most, |offer| self.fibers.jobs.push_requested(Job::offer(offer)))
-        };
-        let published = self.trace.timed(serve, |&published, took| {
-            let count = u8::try_from(published).unwrap_or(u8::MAX);
-            (published > 0).then(|| Event::Publish { count, site: self.trace.origin(origin), took })
-        });
-        self.counters.published.add(published as u64);
-        if published > 0
-            && let Some(registry) = self.registry()
-        {
-            registry.wake_heartbeat_for_work();
-        }
-        published
-    }
-
-    /// Runs this worker's part of the broadcast that has waited longest. Returns `false` if there is none that it may
-    /// answer here.
-    ///
-    /// The work of a broadcast may wait in turn, and that wait answers the next broadcast. Workers may wait for each
-    /// other in this way, so in general a worker has to answer. But if a thousand threads broadcast at a time, a
-    /// thousand answers must not be on one stack. So above a few of them, a worker answers only broadcasts that are
-    /// nested deeper than the one that runs here. Of all broadcasts that wait for each other every worker answers the
-    /// innermost, and the depth of answers depends only on how deep the program nests broadcasts.
-    pub(crate) fn answer_broadcast(&self) -> bool {
-        if self.inbox.is_empty() {
-            return false;
-        }
-        let answering = self.answering.get();
-        let task = if answering < MOST_ANSWERS {
-            self.inbox.take_oldest()
-        } else {
-            self.inbox.take_inside_of_more(self.stack.broadcasts())
-        };
-        let Some(task) = task else { return false };
-        self.answering.set(answering + 1);
-        self.with_own_index(|| self.run(Work::Task(task)));
-        self.answering.set(answering);
-        true
-    }
-
-    /// Runs work that this thread has taken.
-    pub(crate) fn run(&self, work: Work) {
-        let lineage: *const Lineage = match &work {
-            // SAFETY: this thread has taken the job and has not run it yet.
-            Work::Frame(claim) => unsafe { Frame::lineage(claim.frame) },
-            Work::Task(task) => task.lineage(),
-            Work::Fibers(_) => unreachable!("fibers run on stacks of their own"),
-        };
-        // What it runs on top of waits, and the record is in a list of this thread.
-        let _pinned = Pinned::new();
-        // SAFETY: this thread has taken the work and has not run it, so its lineage is alive.
-        let lineage = unsafe { Lineage::on_top(lineage, self.stack.broadcasts()) };
-        let record = Running::new(&lineage);
-        self.stack.begin(&record);
-        let abort = AbortOnUnwind;
-        // Work that was worth stealing is worth sharing: its first fork is published.
-        self.stack.request_work();
-        match work {
-            Work::Frame(claim) => claim.run(),
-            Work::Task(task) if self.trace.measures() => self.measure_task(|| task.run()),
-            Work::Task(task) => task.run(),
-            Work::Fibers(_) => {}
-        }
-        std::mem::forget(abort);
-        self.stack.end(&record);
     }
 
     /// Returns whether a thread works here, and has since the heartbeat worker last called this, unless the root

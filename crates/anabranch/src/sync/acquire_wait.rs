@@ -2,7 +2,10 @@
 
 use crate::{
     cx::attempt::Attempt,
-    sync::raw_semaphore::{Given, IsClosed, PATIENCE, RawSemaphore, Turn},
+    sync::{
+        raw_semaphore::{IsClosed, RawSemaphore},
+        semaphore_queue::{Given, PATIENCE, Turn},
+    },
     sys::clock::Instant,
     wait::{queue::Entry, waitable::Waitable, waiter::Waiter},
 };

@@ -49,6 +49,7 @@ pub(crate) mod rounds;
 mod rwlock;
 mod semaphore;
 mod semaphore_error;
+mod semaphore_queue;
 pub(crate) mod trigger;
 
 pub use self::{

@@ -56,10 +56,13 @@
 //! Measured: four fibers on two workers, 250,000 increments each, take 17 to 19 ns an increment (medians; single rounds
 //! take up to 50, depending on the placement of the fibers). In the same runs on two cores parking_lot on four threads
 //! took 15, and tokio's mutex 138 to 167. Uncontended, a lock and an unlock cost as much as parking_lot's.
+//!
+//! [`PATIENCE`]: super::semaphore_queue::PATIENCE
 
 #[cfg(not(loom))]
 use crate::wait::awaited_lock::HeldLock;
 use crate::{
+    sync::semaphore_queue::{CLOSED, Given, ONE, OPEN, OVERTAKE, OVERTAKEN, Turn, WAITERS, Waiting, with_more},
     sys::{
         clock::Instant,
         sync::{AtomicU64, Mutex, Ordering, const_unless_loom, lock},
@@ -69,20 +72,7 @@ use crate::{
         waiter::Waiter,
     },
 };
-use std::{ptr, sync::atomic::AtomicPtr, time::Duration};
-
-const WAITERS: u64 = 1;
-const OPEN: u64 = 2;
-const OVERTAKE: u64 = 4;
-const OVERTAKEN: u64 = 63 * OVERTAKE;
-const CLOSED: u64 = 256;
-const ONE: u64 = 512;
-
-/// The maximum number of free permits.
-pub(crate) const MAX_PERMITS: u64 = u64::MAX / ONE / 4;
-
-/// How long a waiter may be overtaken.
-pub(super) const PATIENCE: Duration = Duration::from_millis(1);
+use std::{ptr, sync::atomic::AtomicPtr};
 
 /// How many releases wait for a woken waiter before they check whether it is late. A clock read in each release would
 /// cost as much as an unlock.
@@ -97,70 +87,14 @@ pub(crate) struct RawSemaphore {
     waiting: Mutex<Waiting>,
 }
 
-/// The data that the lock of the queue guards.
-struct Waiting {
-    queue: Queue<Turn>,
-    /// The permits that the woken waiters on their way want, or less.
-    promised: u64,
-    /// When the first of them was woken.
-    woken_at: Option<Instant>,
-}
-
-/// The queue's data about one waiter.
-pub(super) struct Turn {
-    wanted: u64,
-    wants_hand_over: bool,
-    given: Given,
-}
-
-/// What the last wait of a waiter has received.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Given {
-    Nothing,
-    /// A wake-up: the permits that it wants are part of `promised`.
-    WakeUp,
-    Permits,
-}
-
 /// The semaphore is closed.
 #[derive(Debug)]
 pub(super) struct IsClosed;
 
-impl Turn {
-    pub(super) fn new(wanted: u64, wants_hand_over: bool) -> Self {
-        Self { wanted, wants_hand_over, given: Given::Nothing }
-    }
-
-    pub(super) fn given(&self) -> Given {
-        self.given
-    }
-}
-
-impl Waiting {
-    /// Returns the word with the bits that describe the waiters.
-    fn mark(&mut self, word: u64) -> u64 {
-        if word & CLOSED != 0 {
-            return (word & !(ONE - 1)) | CLOSED | WAITERS;
-        }
-        let is_promised = self.promised > 0;
-        let (waiters, is_open) = match self.queue.first() {
-            None => (0, is_promised),
-            Some(turn) => (WAITERS, is_promised && !turn.wants_hand_over),
-        };
-        let kept = if is_open { OPEN | (word & OVERTAKEN) } else { 0 };
-        (word & !(ONE - 1)) | waiters | kept
-    }
-
-    /// Returns whether the woken waiters have been on their way for too long.
-    fn are_late(&self) -> bool {
-        // The model has no clock: there patience ends at once.
-        cfg!(loom) || self.woken_at.is_some_and(|woken_at| woken_at.elapsed() > PATIENCE)
-    }
-}
-
 impl RawSemaphore {
     const_unless_loom! {
-        /// Creates a semaphore with that many free permits, [`MAX_PERMITS`] at most.
+        /// Creates a semaphore with that many free permits, at most
+        /// [`MAX_PERMITS`](super::semaphore_queue::MAX_PERMITS).
         pub(crate) fn new(permits: u64) -> Self {
             let waiting = Waiting { queue: Queue::new(), promised: 0, woken_at: None };
             let holder = AtomicPtr::new(ptr::null_mut());
@@ -271,7 +205,7 @@ impl RawSemaphore {
     /// Gives back that many permits.
     ///
     /// # Panics
-    /// Panics if more than [`MAX_PERMITS`] would be free.
+    /// Panics if more than [`MAX_PERMITS`](super::semaphore_queue::MAX_PERMITS) would be free.
     #[inline]
     pub(crate) fn release(&self, permits: u64) {
         let mut word = self.word.load(Ordering::Relaxed);
@@ -472,15 +406,6 @@ impl RawSemaphore {
             }
         }
     }
-}
-
-/// Returns the word with more permits.
-#[inline]
-fn with_more(word: u64, permits: u64) -> u64 {
-    // Neither of the two can be larger, so nothing overflows.
-    let next = if permits > MAX_PERMITS { u64::MAX } else { word + permits * ONE };
-    assert!(next / ONE <= MAX_PERMITS, "more permits than a semaphore can count");
-    next
 }
 
 #[cfg(not(loom))]

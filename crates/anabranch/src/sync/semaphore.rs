@@ -1,8 +1,9 @@
 //! A counting semaphore.
 
 use super::{
-    raw_semaphore::{MAX_PERMITS, RawSemaphore},
+    raw_semaphore::RawSemaphore,
     semaphore_error::{AcquireError, AcquireTimeoutError, SemaphoreClosed, TryAcquireError},
+    semaphore_queue::MAX_PERMITS,
 };
 use crate::{
     cx::{

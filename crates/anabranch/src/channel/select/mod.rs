@@ -19,6 +19,7 @@ mod dynamic;
 mod future;
 mod macro_arms;
 mod persistent;
+mod select_macro;
 
 #[cfg(not(loom))]
 pub use self::awaiting::{Awaiting, awaiting};
