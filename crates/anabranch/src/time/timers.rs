@@ -281,7 +281,7 @@ impl<T: Copy> Timers<T> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(any(loom, shuttle, miri))))]
 mod tests {
     use super::*;
     use crate::time::tick::NEVER;

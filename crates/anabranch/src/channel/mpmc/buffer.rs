@@ -210,7 +210,7 @@ impl<T> Drop for Buffer<T> {
     }
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(all(test, not(any(loom, shuttle, miri))))]
 mod tests {
     use super::*;
     use proptest::prelude::*;
