@@ -106,9 +106,7 @@ pub(crate) fn programs(functions: &[&syn::ItemFn], items: &Items, errors: &mut E
         typed.push(Typed { function, table });
     }
     refuse_recursion(&typed, items, errors);
-    if !errors.any() {
-        write::check(&typed, items, errors);
-    }
+    write::check(&typed, items, errors);
     let mut programs = Vec::new();
     for (number, function) in functions.iter().enumerate() {
         if errors.any() || !items.functions[number].is_kernel {
