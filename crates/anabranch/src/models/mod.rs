@@ -32,6 +32,8 @@ mod root;
 mod run_queue;
 mod sleep;
 mod spin;
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+mod stacks;
 mod sync;
 mod sync_overtaking;
 mod task_alloc;
@@ -39,18 +41,23 @@ mod thread;
 mod waiter;
 mod worker_entry;
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
+};
 
 /// Runs `body` in every interleaving, and prints their number.
 fn explore(name: &str, preemptions: Option<usize>, body: impl Fn() + Send + Sync + 'static) {
-    static EXECUTIONS: AtomicUsize = AtomicUsize::new(0);
-    EXECUTIONS.store(0, Ordering::Relaxed);
+    let executions = Arc::new(AtomicUsize::new(0));
     let mut model = loom::model::Builder::new();
     model.preemption_bound = preemptions;
-    model.check(move || {
-        EXECUTIONS.fetch_add(1, Ordering::Relaxed);
-        body();
+    model.check({
+        let executions = Arc::clone(&executions);
+        move || {
+            executions.fetch_add(1, Ordering::Relaxed);
+            body();
+        }
     });
     let bound = preemptions.map_or("all".to_owned(), |n| format!("at most {n} preemptions"));
-    println!("model {name}: {} executions ({bound})", EXECUTIONS.load(Ordering::Relaxed));
+    println!("model {name}: {} executions ({bound})", executions.load(Ordering::Relaxed));
 }
