@@ -1,8 +1,8 @@
 //! Breadth-first search on the graph of the Graph500 benchmark. The graph is in compressed rows: a kernel gets the
 //! neighbours of its vertex as a slice.
 //!
-//! Each level maps all vertices. One that is not reached yet looks for a neighbour of the level before, and stops at the
-//! first one. Most vertices of such a graph are within few levels.
+//! Each level maps all vertices. One that is not reached yet looks for a neighbour of the level before, and stops at
+//! the first one. Most vertices of such a graph are within few levels.
 //!
 //! ```text
 //! cargo run --release -p anabranch-kernel --example bfs -- 16

@@ -1,5 +1,5 @@
-//! Several devices share some work, in a scope with a deadline. A fiber for each device takes the next part until none is
-//! left. If the time is up, all of them stop, and the parts that are done count.
+//! Several devices share some work, in a scope with a deadline. A fiber for each device takes the next part until none
+//! is left. If the time is up, all of them stop, and the parts that are done count.
 //!
 //! ```text
 //! cargo run --release -p anabranch-kernel --example devices -- 64

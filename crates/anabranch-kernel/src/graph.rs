@@ -72,8 +72,8 @@ pub enum Node {
     /// A slice: `width` elements of a buffer from element `i * width` on. The launch has as many elements as the buffer
     /// has rows. The width is the uniform word number `width`.
     Rows { buffer: BufferId, words: usize, width: usize },
-    /// A slice: the elements of a buffer from `offsets[i]` up to `offsets[i + 1]`, excluded. `offsets` has a word for each
-    /// element and one more. Offsets that decrease, or are larger than the length of the buffer, trap.
+    /// A slice: the elements of a buffer from `offsets[i]` up to `offsets[i + 1]`, excluded. `offsets` has a word for
+    /// each element and one more. Offsets that decrease, or are larger than the length of the buffer, trap.
     Segments { offsets: BufferId, buffer: BufferId, words: usize },
 }
 

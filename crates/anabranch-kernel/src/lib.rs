@@ -1,7 +1,8 @@
 //! Data-parallel programs that choose no launch geometry.
 //!
 //! A *kernel* is a plain Rust function of elements. Applied to vectors it is a *lazy vector*, and an operation runs the
-//! whole expression as one loop: on the cores of the processor, by the parallel iterators of [`anabranch`], or on a GPU.
+//! whole expression as one loop: on the cores of the processor, by the parallel iterators of [`anabranch`], or on a
+//! GPU.
 //!
 //! ```
 //! use anabranch_kernel::{Queue, Vector, Work, kernel};
@@ -43,16 +44,17 @@
 //!
 //! # Lazy vectors
 //! A lazy vector computes nothing by itself. An argument of a kernel can be lazy too, and then both kernels run in the
-//! same loop: `multiply::map(&x, &y).sum(&queue)` reads `x` and `y` once, and stores no products. The elements of a loop
-//! are computed in any order, and on several threads.
+//! same loop: `multiply::map(&x, &y).sum(&queue)` reads `x` and `y` once, and stores no products. The elements of a
+//! loop are computed in any order, and on several threads.
 //!
 //! On the processor an operation has ended when it returns. On a GPU it has begun: operations run in the order of the
-//! calls, and only [`DeviceVec::download`], [`Pending::wait`] and [`Vector::compact`] wait. A fiber that waits leaves its
-//! worker to others, and takes part in scopes, timeouts and races.
+//! calls, and only [`DeviceVec::download`], [`Pending::wait`] and [`Vector::compact`] wait. A fiber that waits leaves
+//! its worker to others, and takes part in scopes, timeouts and races.
 //!
 //! # Errors
 //! A kernel that panics, divides by zero or reads beyond a slice is an [`Error::Trap`] of the operation. So is a number
-//! out of range in [`gather`], [`Vector::scatter`] and [`Vector::histogram`]. Nothing is undefined, and nothing is leaked.
+//! out of range in [`gather`], [`Vector::scatter`] and [`Vector::histogram`]. Nothing is undefined, and nothing is
+//! leaked.
 //!
 //! # The rule of launches
 //! A GPU is a vector processor. It has cores, each core runs vectors of a fixed width, and it keeps several vectors
@@ -77,8 +79,8 @@
 //!
 //! # Machines
 //! [`Device::known`] is a table of devices with the source of their figures. [`Device::cpu`] is the processor that the
-//! program runs on, and [`Device::gpus`] are the GPUs that can be opened. [`Device::new`] describes any other machine. The
-//! command `anabranch plan` of [anabranch-cli](https://docs.rs/anabranch-cli) shows a plan and its reason.
+//! program runs on, and [`Device::gpus`] are the GPUs that can be opened. [`Device::new`] describes any other machine.
+//! The command `anabranch plan` of [anabranch-cli](https://docs.rs/anabranch-cli) shows a plan and its reason.
 //!
 //! # GPUs
 //! With the feature `gpu`, [`Device::gpus`] lists the GPUs that have a driver for Vulkan, Metal or Direct3D 12, and

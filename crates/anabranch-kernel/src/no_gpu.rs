@@ -72,8 +72,8 @@ impl GpuQueue {
         match *self {}
     }
 
-    /// Writes each element of the first input to the element of `target` that the second one, `u32`, says. A number that
-    /// is not less than the number of elements of `target` traps.
+    /// Writes each element of the first input to the element of `target` that the second one, `u32`, says. A number
+    /// that is not less than the number of elements of `target` traps.
     pub(crate) fn scatter(&self, _: Inputs<'_, 2>, _target: &mut Buffer) -> Result<(), Error> {
         match *self {}
     }

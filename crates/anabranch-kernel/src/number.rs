@@ -2,8 +2,8 @@
 
 use crate::{Element, Kernel, kernel};
 
-/// A number: `f32`, `i32` or `u32`. Vectors of numbers have [`sum`](crate::Vector::sum), [`min`](crate::Vector::min) and
-/// [`max`](crate::Vector::max).
+/// A number: `f32`, `i32` or `u32`. Vectors of numbers have [`sum`](crate::Vector::sum), [`min`](crate::Vector::min)
+/// and [`max`](crate::Vector::max).
 ///
 /// ```
 /// use anabranch_kernel::Number;

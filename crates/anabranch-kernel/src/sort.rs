@@ -4,8 +4,8 @@ use crate::device_vec::Storage;
 use crate::queue::Place;
 use crate::{DeviceVec, Element, Error, Queue, Vector, cpu, vector};
 
-/// Sorts `values` by `keys`, and returns the sorted keys and the values in their order. Values with equal keys keep their
-/// order.
+/// Sorts `values` by `keys`, and returns the sorted keys and the values in their order. Values with equal keys keep
+/// their order.
 ///
 /// ```
 /// use anabranch_kernel::{Queue, indices, sort_by_key};

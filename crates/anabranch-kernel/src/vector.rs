@@ -13,8 +13,8 @@ use crate::{
 
 /// A lazy vector, and the operations that compute it.
 ///
-/// These are lazy vectors: [`Map`], [`gather`](crate::gather), [`indices`](crate::indices), `&DeviceVec<T>`, and for the
-/// processor `&[T]`, `&Vec<T>` and `&[T; N]`.
+/// These are lazy vectors: [`Map`], [`gather`](crate::gather), [`indices`](crate::indices), `&DeviceVec<T>`, and for
+/// the processor `&[T]`, `&Vec<T>` and `&[T; N]`.
 ///
 /// # Errors
 /// Each operation returns
@@ -52,8 +52,8 @@ pub trait Vector: Argument<<Self as Vector>::Item> + Sized {
     /// Combines all elements by the kernel `K`, beginning with `identity`.
     ///
     /// `K` must be associative and commutative, and `identity` must change nothing: elements are combined in any order
-    /// and grouping, and with `identity` any number of times. So a sum of floats can differ between two runs in its last
-    /// bits.
+    /// and grouping, and with `identity` any number of times. So a sum of floats can differ between two runs in its
+    /// last bits.
     ///
     /// ```
     /// use anabranch_kernel::{Number, Queue, Vector, indices};
@@ -235,8 +235,8 @@ pub trait Vector: Argument<<Self as Vector>::Item> + Sized {
 
     /// Writes element `i` to `target[numbers[i]]`.
     ///
-    /// If a number occurs more than once, each word of `target` gets one of its values, and it is not said which. If the
-    /// operation fails, `target` may have changed.
+    /// If a number occurs more than once, each word of `target` gets one of its values, and it is not said which. If
+    /// the operation fails, `target` may have changed.
     ///
     /// ```
     /// use anabranch_kernel::{Queue, Vector};

@@ -1,9 +1,9 @@
 //! How long work takes on a device, by a model.
 //!
-//! An operation begins with a launch, moves its bytes through memory, and computes meanwhile. So it takes the launch and
-//! the longer of the other two. Before the first operation and after the last one, vectors move between the host and the
-//! device. The model only has to tell a processor from a GPU, which differ by factors, so each constant is a round
-//! number.
+//! An operation begins with a launch, moves its bytes through memory, and computes meanwhile. So it takes the launch
+//! and the longer of the other two. Before the first operation and after the last one, vectors move between the host
+//! and the device. The model only has to tell a processor from a GPU, which differ by factors, so each constant is a
+//! round number.
 
 use std::fmt;
 use std::time::Duration;
@@ -72,8 +72,8 @@ impl Work {
 
     /// Estimates the time that a device takes.
     ///
-    /// The model knows of a processor: 5 us to wake its threads, 20 GB/s, and 3e9 vectors a second for each core. Of any
-    /// other device: 30 us for a launch and its answer, 16 GB/s to the host and back, [`Device::bandwidth`] or else
+    /// The model knows of a processor: 5 us to wake its threads, 20 GB/s, and 3e9 vectors a second for each core. Of
+    /// any other device: 30 us for a launch and its answer, 16 GB/s to the host and back, [`Device::bandwidth`] or else
     /// 100 GB/s, and 1.5e9 vectors a second for each core. These are round numbers, and real times differ by factors.
     ///
     /// ```
