@@ -255,8 +255,8 @@ fn structure(runtime: &syn::Path, item: &syn::ItemStruct, items: &Items) -> Toke
             assert!(::core::mem::align_of::<#name>() == 4, "the struct has an alignment of its own");
         };
 
-        // SAFETY: the assertions above show that all fields are elements, that there are no bytes between them, and that
-        // the alignment is that of a word.
+        // SAFETY: the assertions above show that all fields are elements, that there are no bytes between them, and
+        // that the alignment is that of a word.
         unsafe impl #runtime::Element for #name {}
     }
 }
