@@ -68,6 +68,7 @@ impl GpuQueue {
     ) -> Result<Commands, Error> {
         let opened = &self.opened;
         let Operation { skeleton, lanes, graph, roots, operator, values } = operation;
+        graph.buffers().iter().try_for_each(|buffer| self.check_owner(buffer))?;
         let key =
             Key { skeleton: skeleton.name, lanes, roots, operator, values: (graph.uniforms().len(), values.len()) };
         let compiled = opened.pipelines.get(opened, skeleton, key)?;
@@ -126,6 +127,15 @@ impl GpuQueue {
             traps.push(slot);
         }
         Ok(Commands { encoder, traps })
+    }
+
+    /// Returns an error if a vector is not of this queue.
+    pub(super) fn check_owner(&self, buffer: &Buffer) -> Result<(), Error> {
+        if buffer.queue == *self {
+            return Ok(());
+        }
+        let other = buffer.queue.device().name();
+        Err(Error::queues(format!("another queue, of {other}"), self.device().name()))
     }
 
     /// Takes a slot, and sets it to 0.

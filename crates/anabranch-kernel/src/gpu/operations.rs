@@ -228,6 +228,7 @@ impl GpuQueue {
     /// that is not less than the number of elements of `target` traps.
     pub(crate) fn scatter(&self, inputs: Inputs<'_, 2>, target: &mut Buffer) -> Result<(), Error> {
         let Inputs { graph, roots: trees, words: [item, index], len } = inputs;
+        self.check_owner(target)?;
         if len == 0 || item == 0 {
             return Ok(());
         }

@@ -2,6 +2,8 @@
 
 mod errors;
 mod fold;
+#[cfg(feature = "gpu")]
+mod gpu;
 mod kernels;
 mod map;
 mod place;
