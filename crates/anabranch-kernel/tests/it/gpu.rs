@@ -205,6 +205,6 @@ fn a_vector_of_another_queue_is_an_error() {
 fn a_result_is_awaited_in_async_code() {
     let Some([_, gpu]) = queues() else { return };
     let sum = indices(1000).reduce::<<u32 as Number>::Add>(&gpu, 0).unwrap();
-    let sum = anabranch::spawn_async(async move { sum.await });
+    let sum = anabranch::spawn_async(sum);
     assert_eq!(anabranch::run(|cx| sum.join(cx)).unwrap().unwrap(), 499_500);
 }
