@@ -1,19 +1,107 @@
-//! The export is what Perfetto expects.
+//! The export is what Perfetto expects. Its documentation names the events that it shows, and the rules of the Trace
+//! Event Format to which it adheres.
 
 use crate::common::{MS, Program};
 use anabranch_trace::{
     chrome,
     event::{Event, State},
+    read::Trace,
 };
 use serde_json::Value;
-use std::io;
+use std::{collections::HashMap, io};
 
 fn exported(program: &Program) -> Vec<Value> {
+    let events = of_trace(&program.trace);
+    for event in events.iter().filter(|event| event["ph"] == "s" || event["ph"] == "f") {
+        let is_within = |slice: &Value| {
+            let begin = nanoseconds(&slice["ts"]);
+            let end = begin + nanoseconds(&slice["dur"]);
+            slice["tid"] == event["tid"] && (begin..=end).contains(&nanoseconds(&event["ts"]))
+        };
+        let mut slices = events.iter().filter(|slice| slice["ph"] == "X");
+        assert!(slices.any(is_within), "an arrow binds to the slice around it: {event}");
+    }
+    events
+}
+
+/// Returns the exported events of a trace, once they were found to keep the rules of the format.
+pub fn of_trace(trace: &Trace) -> Vec<Value> {
     let mut out = Vec::new();
-    chrome::export(&program.trace, &mut out).unwrap();
+    chrome::export(trace, &mut out).unwrap();
     let Value::Object(mut whole) = serde_json::from_slice(&out).unwrap() else { panic!() };
     let Some(Value::Array(events)) = whole.remove("traceEvents") else { panic!("{whole:?}") };
+    assert_eq!(whole.remove("displayTimeUnit"), Some("ns".into()));
+    assert!(whole.is_empty(), "{whole:?}");
+    events.iter().for_each(check_fields);
+    check_nesting(&events);
     events
+}
+
+fn nanoseconds(value: &Value) -> i64 {
+    (value.as_f64().unwrap() * 1e3).round() as i64
+}
+
+/// Each event has the fields that its phase needs.
+fn check_fields(event: &Value) {
+    assert!(event["name"].is_string() && event["pid"].is_u64() && event["tid"].is_u64(), "{event}");
+    assert!(event["ts"].as_f64().is_some_and(|time| time >= 0.0), "{event}");
+    let args = event.get("args").map(|args| args.as_object().unwrap());
+    match event["ph"].as_str().unwrap() {
+        "X" => assert!(event["dur"].as_f64().is_some_and(|duration| duration >= 0.0), "{event}"),
+        "i" => assert_eq!(event["s"], "t", "{event}"),
+        "s" => assert!(event["cat"].is_string() && event["id"].is_u64(), "{event}"),
+        // It ends in the slice that encloses it, and not in the next one.
+        "f" => assert!(event["cat"].is_string() && event["id"].is_u64() && event["bp"] == "e", "{event}"),
+        "b" | "e" => assert!(event["cat"].is_string() && event["id"].is_u64(), "{event}"),
+        "C" => assert!(args.is_some_and(|series| series.values().all(Value::is_number)), "{event}"),
+        "M" => {
+            let field = match event["name"].as_str().unwrap() {
+                "process_name" | "thread_name" => "name",
+                "thread_sort_index" => "sort_index",
+                other => panic!("no metadata is called {other}"),
+            };
+            assert!(args.is_some_and(|args| args.len() == 1 && args.contains_key(field)), "{event}");
+        }
+        other => panic!("Perfetto does not show the phase {other}"),
+    }
+}
+
+/// The slices of a track nest, as do those of an asynchronous track, and each arrow has two ends.
+fn check_nesting(events: &[Value]) {
+    let mut tracks: HashMap<&Value, Vec<(i64, i64)>> = HashMap::new();
+    let mut asynchronous: HashMap<(&Value, &Value), Vec<(i64, &Value)>> = HashMap::new();
+    let mut arrows: HashMap<&Value, Vec<&Value>> = HashMap::new();
+    for event in events {
+        let begin = nanoseconds(&event["ts"]);
+        match event["ph"].as_str().unwrap() {
+            "X" => tracks.entry(&event["tid"]).or_default().push((begin, begin + nanoseconds(&event["dur"]))),
+            "b" | "e" => asynchronous.entry((&event["cat"], &event["id"])).or_default().push((begin, event)),
+            "s" | "f" => arrows.entry(&event["id"]).or_default().push(&event["ph"]),
+            _ => {}
+        }
+    }
+    for (track, mut slices) in tracks {
+        slices.sort_by_key(|(begin, end)| (*begin, -end));
+        let mut open: Vec<i64> = Vec::new();
+        for (begin, end) in slices {
+            open.retain(|outer| *outer > begin);
+            assert!(open.iter().all(|outer| end <= *outer), "{begin}..{end} overlaps another slice of track {track}");
+            open.push(end);
+        }
+    }
+    for (track, mut events) in asynchronous {
+        // Events of one time keep their order.
+        events.sort_by_key(|(time, _)| *time);
+        let mut open: Vec<&Value> = Vec::new();
+        for (_, event) in events {
+            match event["ph"] == "b" {
+                true => open.push(&event["name"]),
+                false => assert_eq!(open.pop(), Some(&event["name"]), "the slices of {track:?} do not nest"),
+            }
+        }
+        assert!(open.is_empty(), "{open:?} of {track:?} have no end");
+    }
+    assert!(arrows.values().all(|phases| phases == &["s", "f"]), "{arrows:?}");
 }
 
 /// The events of a phase, with their names and times in microseconds.

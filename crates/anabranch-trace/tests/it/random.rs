@@ -114,6 +114,7 @@ proptest! {
         alone in proptest::option::of(trace(0..100_000u64)),
     ) {
         check_timeline(&Timeline::new(&trace));
+        crate::chrome::of_trace(&trace);
         let mut options = Options::default();
         options.alone = alone.as_ref();
         options.findings = usize::MAX;
