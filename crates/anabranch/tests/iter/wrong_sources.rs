@@ -114,8 +114,13 @@ fn wrong_cut_panics() {
             [0..2, 0..1000, 0..100_000].into_iter().flat_map(|items| cuts.map(|cut| (items.clone(), cut)))
         {
             let wrong = || Indexed(Wrong { items: items.clone(), cut, len });
-            let of_loops: [&dyn Fn(); 3] =
-                [&|| wrong().for_each(|_| ()), &|| _ = wrong().sum::<usize>(), &|| _ = wrong().collect::<Vec<_>>()];
+            let of_loops: [&dyn Fn(); 5] = [
+                &|| wrong().for_each(|_| ()),
+                &|| _ = wrong().sum::<usize>(),
+                &|| _ = wrong().collect::<Vec<_>>(),
+                &|| wrong().by_uniform_blocks(7).for_each(|_| ()),
+                &|| wrong().by_exponential_blocks().for_each(|_| ()),
+            ];
             for run in of_loops {
                 let text = panic_text(run);
                 assert!(text.starts_with(&format!("a producer of length {}, split at", items.end)), "{text}");

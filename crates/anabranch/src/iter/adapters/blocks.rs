@@ -2,7 +2,7 @@
 //! [`by_uniform_blocks`](crate::iter::IndexedParallelIterator::by_uniform_blocks).
 
 use crate::{
-    iter::plumbing::{Consumer, Drive, DriveIndexed, Position, Producer, Progress, bridge},
+    iter::plumbing::{Consumer, Drive, DriveIndexed, Position, Producer, Progress, bridge, bridge::Counted},
     pool::current_num_threads,
 };
 use std::iter;
@@ -77,7 +77,7 @@ impl<I: DriveIndexed> Drive for UniformBlocks<I> {
 
 /// Folds blocks of `rest` one after the other. `sizes` yields their lengths without end.
 fn drive_blocks<P, C>(
-    mut rest: P,
+    items: P,
     sizes: impl Iterator<Item = usize>,
     consumer: &C,
     mut folder: C::Folder,
@@ -87,10 +87,12 @@ where
     P: Producer,
     C: Consumer<P::Item>,
 {
+    // A wrong producer may not become shorter by a cut: the checked length does.
+    let mut rest = Counted::new(items);
     // The result of what precedes the items of `folder`.
     let mut before = None;
     for size in sizes {
-        let len = rest.len();
+        let len = rest.len;
         if len == 0 || consumer.is_full(&folder, at) {
             break;
         }
@@ -98,7 +100,7 @@ where
         let (block, after) = rest.split_at(size);
         let (here, next) = at.split_at(size, len);
         (rest, at) = (after, next);
-        match bridge(block, consumer, folder, here) {
+        match bridge(block.items, consumer, folder, here) {
             Progress::Folding(same) => folder = same,
             Progress::Complete(result) => {
                 before = Some(append(consumer, before, result));

@@ -95,19 +95,23 @@ where
 /// The driver relies on this number alone, which decreases with each cut. So a wrong implementation of [`Producer`]
 /// cannot make a loop recurse deeper than the logarithm of the initial length. For slices and ranges the compiler sees
 /// that the check of a cut always succeeds.
-struct Counted<P> {
-    items: P,
-    len: usize,
+pub(in crate::iter) struct Counted<P> {
+    pub(in crate::iter) items: P,
+    pub(in crate::iter) len: usize,
 }
 
 impl<P: Producer> Counted<P> {
     #[inline]
-    fn new(items: P) -> Self {
+    pub(in crate::iter) fn new(items: P) -> Self {
         Self { len: items.len(), items }
     }
 
+    /// Splits as the producer does.
+    ///
+    /// # Panics
+    /// Panics if the lengths of the parts are not those that [`Producer::split_at`] promises.
     #[inline]
-    fn split_at(self, mid: usize) -> (Self, Self) {
+    pub(in crate::iter) fn split_at(self, mid: usize) -> (Self, Self) {
         let (left, right) = self.items.split_at(mid);
         if P::IS_EXACT {
             let rest = self.len - mid;
