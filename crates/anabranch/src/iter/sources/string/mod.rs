@@ -6,6 +6,7 @@
 mod drain;
 mod parallel_string;
 mod pattern;
+mod scan;
 mod text;
 
 pub use self::{drain::Drain, parallel_string::ParallelString, pattern::Pattern};

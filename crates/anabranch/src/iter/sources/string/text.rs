@@ -5,7 +5,10 @@
 //! its number of bytes. A last piece is longer by one, so that a last piece without text is not taken for one without
 //! items.
 
-use super::pattern::private::Methods;
+use super::{
+    pattern::private::Methods,
+    scan::{Lines, Words},
+};
 use crate::iter::plumbing::Producer;
 use std::{iter::FusedIterator, str};
 
@@ -119,14 +122,15 @@ find!(FindCharIndices, (usize, char), Offset<str::CharIndices<'t>>, |_text, from
     offset
 });
 find!(FindUtf16, u16, str::EncodeUtf16<'t>, |_text, from| Some(from), |text, _offset| text.encode_utf16());
-find!(FindLines, &'t str, str::Lines<'t>, |text, from| Some(from + text[from..].find('\n')? + 1), |text, _offset| text
-    .lines());
+find!(FindLines, &'t str, Lines<'t>, |text, from| Some(from + text[from..].find('\n')? + 1), |text, _offset| Lines(
+    text
+));
 find!(
     FindWords,
     &'t str,
-    str::SplitWhitespace<'t>,
+    Words<'t>,
     |text, from| Some(from + text[from..].find(char::is_whitespace)?),
-    |text, _offset| text.split_whitespace()
+    |text, _offset| Words(text)
 );
 find!(
     FindAsciiWords,
