@@ -46,12 +46,13 @@ impl Library {
     /// Panics if there is none.
     pub fn find(folder: &Folder, name: &'static str, text: &str) -> Library {
         let program = env::current_exe().expect("a program knows where it is");
-        let folders = [".", "../deps"].map(|place| program.parent().expect("a program is in a folder").join(place));
+        // Beside a bench or a test, and in the folder next to an example or below that of a program.
+        let folders =
+            [".", "../deps", "deps"].map(|place| program.parent().expect("a program is in a folder").join(place));
         let is_it = |path: &Path| {
             let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
             file.starts_with(&format!("lib{name}-")) && file.ends_with(".rlib")
         };
-        // The libraries are beside a bench or a test, and next to the folder of an example.
         let entries = folders.iter().filter_map(|folder| fs::read_dir(folder).ok()).flatten().flatten();
         let mut found: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(|path| is_it(path)).collect();
         found.sort_by_key(|path| path.metadata().and_then(|data| data.modified()).ok());
@@ -60,7 +61,9 @@ impl Library {
             let mut command = library.rustc(folder, "fits", text, &["--crate-type=lib", "--emit=metadata"]);
             command.output().is_ok_and(|output| output.status.success())
         };
-        libraries.into_iter().find(fits).unwrap_or_else(|| panic!("{name} is not beside this program"))
+        libraries.into_iter().find(fits).unwrap_or_else(|| {
+            panic!("the library {name} is not beside this program: run the program where cargo has built it")
+        })
     }
 
     /// Returns the command that compiles `text` with this library.

@@ -8,7 +8,7 @@
 
 use std::any::Any;
 use std::fmt;
-use std::io::{self, PipeReader, Read, Write};
+use std::io::{self, PipeReader, PipeWriter, Read, Write};
 use std::os::fd::AsFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{Signal, kill};
 use nix::sys::wait::waitpid;
-use nix::unistd::{ForkResult, fork};
+use nix::unistd::{ForkResult, Pid, fork};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -60,12 +60,39 @@ where
     T: Serialize + DeserializeOwned,
     F: FnOnce() -> T,
 {
+    let (child, reader) = start(|mut writer| {
+        let result = catch_unwind(AssertUnwindSafe(f)).map_err(|payload| message(&*payload));
+        let sent = serde_json::to_vec(&result).map_err(io::Error::from).and_then(|text| writer.write_all(&text));
+        i32::from(sent.is_err())
+    })?;
+    let answer = read_until(reader, Instant::now() + limit);
+    if answer.is_err() {
+        // The child may have ended meanwhile, which is fine.
+        let _ = kill(child, Signal::SIGKILL);
+    }
+    let status = waitpid(child, None);
+    match answer {
+        Err(error) if error.kind() == io::ErrorKind::TimedOut => Err(Failure::TimedOut(limit)),
+        Err(error) => Err(Failure::Died(format!("cannot read from the child: {error}"))),
+        Ok(text) => match serde_json::from_slice::<Result<T, String>>(&text) {
+            Ok(result) => result.map_err(Failure::Panicked),
+            Err(_) => Err(Failure::Died(format!("{status:?}"))),
+        },
+    }
+}
+
+/// Starts a child process that runs `f` and exits with the status that `f` returns. What `f` writes arrives at the
+/// returned reader. The caller waits for the child.
+///
+/// # Errors
+/// Fails if this process has more than one thread, or if the system refuses a pipe or a process.
+pub(crate) fn start(f: impl FnOnce(PipeWriter) -> i32) -> Result<(Pid, PipeReader), Failure> {
     let threads = process::thread_count();
     if threads != 1 {
         return Err(Failure::Died(format!("the measuring process has {threads} threads and must have one")));
     }
     let died = |what: &str, error: &dyn fmt::Display| Failure::Died(format!("{what}: {error}"));
-    let (reader, mut writer) = io::pipe().map_err(|error| died("no pipe", &error))?;
+    let (reader, writer) = io::pipe().map_err(|error| died("no pipe", &error))?;
     // Both processes would print buffered output.
     io::stdout().flush().map_err(|error| died("cannot flush stdout", &error))?;
 
@@ -74,29 +101,12 @@ where
     match unsafe { fork() }.map_err(|error| died("cannot fork", &error))? {
         ForkResult::Child => {
             drop(reader);
-            let result = catch_unwind(AssertUnwindSafe(f)).map_err(|payload| message(&*payload));
-            let sent = serde_json::to_vec(&result).map_err(io::Error::from).and_then(|text| writer.write_all(&text));
+            let status = catch_unwind(AssertUnwindSafe(|| f(writer))).unwrap_or(1);
             // SAFETY: `_exit` only ends the process. An orderly exit is not wanted, because the pool's threads still
             // run and must not see statics torn down.
-            unsafe { nix::libc::_exit(i32::from(sent.is_err())) }
+            unsafe { nix::libc::_exit(status) }
         }
-        ForkResult::Parent { child } => {
-            drop(writer);
-            let answer = read_until(reader, Instant::now() + limit);
-            if answer.is_err() {
-                // The child may have ended meanwhile, which is fine.
-                let _ = kill(child, Signal::SIGKILL);
-            }
-            let status = waitpid(child, None);
-            match answer {
-                Err(error) if error.kind() == io::ErrorKind::TimedOut => Err(Failure::TimedOut(limit)),
-                Err(error) => Err(died("cannot read from the child", &error)),
-                Ok(text) => match serde_json::from_slice::<Result<T, String>>(&text) {
-                    Ok(result) => result.map_err(Failure::Panicked),
-                    Err(_) => Err(Failure::Died(format!("{status:?}"))),
-                },
-            }
-        }
+        ForkResult::Parent { child } => Ok((child, reader)),
     }
 }
 

@@ -1,8 +1,8 @@
 //! Fork-join, fibers and messages measured side by side: anabranch, its peers and plain recursion.
 //!
 //! `cargo bench -p anabranch-bench --bench fork_join -- --help` lists the options of that bench. `--bench iterators`,
-//! `--bench fibers`, `--bench messages` and `--bench pipes` are the others. Their code is in [`iterators`], [`fibers`],
-//! [`messages`] and [`pipes`], and the same harness runs them. A *workload* (one file each in [`workloads`]) is written
+//! `--bench fibers`, `--bench messages`, `--bench pipes` and `--bench net` are the others. Their code is in
+//! [`iterators`], [`fibers`], [`messages`], [`pipes`] and [`net`], and the same harness runs them. A *workload* (one file each in [`workloads`]) is written
 //! once against the trait [`peers::Peer`], which each library implements in a separate file. [`mod@bench`] runs every
 //! combination of peer and thread count once per round, in a shuffled order, each in its own process ([`isolate`]).
 //! [`report`] prints medians, minima, spreads, and ratios to plain recursion in the same round.
@@ -25,7 +25,6 @@
 
 #[cfg(target_os = "linux")]
 pub mod bench;
-pub mod chart;
 #[cfg(target_os = "linux")]
 pub mod compiler;
 pub mod confidence;
@@ -49,7 +48,7 @@ pub mod machine;
 pub mod measurer;
 #[cfg(target_os = "linux")]
 pub mod messages;
-#[cfg(all(target_os = "linux", feature = "peers"))]
+#[cfg(target_os = "linux")]
 pub mod net;
 #[cfg(all(target_os = "linux", feature = "harness"))]
 pub mod options;

@@ -11,7 +11,7 @@ use crate::bench::{AnyWorkload, Peers, Variant, variants};
 use crate::contest::{self, Listed};
 use crate::sample::Sample;
 use crate::workloads::Spinner;
-use crate::{fibers, iterators, messages, pipes, workloads};
+use crate::{fibers, iterators, messages, net, pipes, workloads};
 
 /// A contender with a number of threads.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -106,20 +106,13 @@ struct Bench<K: 'static, S: 'static> {
     settings: fn(Sizes) -> S,
 }
 
-impl<K, S> Bench<K, S> {
-    /// Returns the workloads. Those that measure the compiler need the build directory of the bench.
-    fn listed(&self) -> impl Iterator<Item = &'static Listed<K, S>> {
-        self.all.iter().filter(|(name, _)| !name.starts_with("compile"))
-    }
-}
-
 impl<K: Peers + Sync, S: 'static> Suite for Bench<K, S> {
     fn name(&self) -> &'static str {
         self.name
     }
 
     fn workloads(&self) -> Vec<&'static str> {
-        self.listed().map(|(name, _)| *name).collect()
+        self.all.iter().map(|(name, _)| *name).collect()
     }
 
     fn peers(&self) -> Vec<String> {
@@ -127,7 +120,7 @@ impl<K: Peers + Sync, S: 'static> Suite for Bench<K, S> {
     }
 
     fn build(&self, name: &str, sizes: Sizes, field: &Field) -> Box<dyn Contest> {
-        let found = self.listed().find(|(other, _)| *other == name);
+        let found = self.all.iter().find(|(other, _)| *other == name);
         let (_, build) = found.unwrap_or_else(|| panic!("{} has no workload {name}", self.name));
         let workload = build(&(self.settings)(sizes));
         let peers: Vec<K> = built::<K>().filter(|peer| field.contains(*peer)).collect();
@@ -181,7 +174,7 @@ fn extent(sizes: Sizes) -> messages::workloads::Extent {
 }
 
 /// All suites, in the order of the documentation.
-pub static ALL: [&dyn Suite; 5] = [
+pub static ALL: [&dyn Suite; 6] = [
     &Bench {
         name: "fork_join",
         all: &workloads::ALL,
@@ -207,6 +200,7 @@ pub static ALL: [&dyn Suite; 5] = [
         settings: |sizes| messages::workloads::Settings { extent: extent(sizes) },
     },
     &Bench { name: "pipes", all: &pipes::ALL, settings: |sizes| pipes::Settings { extent: extent(sizes) } },
+    &Bench { name: "net", all: &net::ALL, settings: |sizes| net::Settings::new(sizes.quick) },
 ];
 
 #[cfg(test)]

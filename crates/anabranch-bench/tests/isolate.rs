@@ -3,9 +3,12 @@
 
 use std::time::{Duration, Instant};
 
+use anabranch_bench::bench::Peers;
 use anabranch_bench::isolate::{Failure, in_child};
 use anabranch_bench::measurer::{Answer, Measurer, Order};
+use anabranch_bench::net::{self, Kind, Settings};
 use anabranch_bench::process;
+use anabranch_bench::sample::Sample;
 use anabranch_bench::suite::Field;
 
 fn main() {
@@ -20,6 +23,7 @@ fn main() {
     measurer_takes_samples_on_request();
     measurer_reports_failures_and_lives_on();
     measurer_that_waits_can_be_stopped();
+    servers_take_every_load();
     refuses_to_fork_beside_other_threads();
 }
 
@@ -112,6 +116,25 @@ fn measurer_that_waits_can_be_stopped() {
     check(matches!(answer, Ok(Answer::Stopped)), "a program that waits is asked whether it should stop");
     drop(measurer);
     check(nix::sys::wait::wait() == Err(nix::Error::ECHILD), "and no process is left");
+}
+
+fn servers_take_every_load() {
+    if std::thread::available_parallelism().map_or(1, usize::from) < 2 {
+        println!("skipped: a server and its load need two cores");
+        return;
+    }
+    let settings = Settings { budget: Duration::from_millis(5), connections: 16 };
+    for (name, build) in &net::ALL {
+        let workload = build(&settings);
+        // Go is not always there.
+        for kind in Kind::ALL.iter().copied().filter(|kind| *kind != Kind::Go) {
+            let sample = in_child(LIMIT, || workload.sample_with(kind, 1));
+            // A server may have more memory than the connections need.
+            let is_measured =
+                |sample: &Sample| sample.wall > 0.0 && (sample.value > 0.0 || *name == "idle") && sample.cpu > 0.0;
+            check(sample.as_ref().is_ok_and(is_measured), &format!("{name}, {kind}: {sample:?}"));
+        }
+    }
 }
 
 fn refuses_to_fork_beside_other_threads() {

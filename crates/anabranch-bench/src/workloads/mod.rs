@@ -122,8 +122,8 @@ impl<W: Workload> AnyWorkload<Kind> for W {
 pub const ALL: [Listed<Kind, Settings>; 19] = [
     ("tree-1k", |settings| Box::new(tree::Small::new(settings, false))),
     ("tree-1k-outside", |settings| Box::new(tree::Small::new(settings, true))),
-    ("tree-10m", |_| Box::new(tree::Large::new(10_000_000))),
-    ("tree-100m", |_| Box::new(tree::Large::new(100_000_000))),
+    ("tree-10m", |settings| Box::new(tree::Large::new(if settings.quick { 1_000_000 } else { 10_000_000 }))),
+    ("tree-100m", |settings| Box::new(tree::Large::new(if settings.quick { 10_000_000 } else { 100_000_000 }))),
     ("fib", |settings| Box::new(fib::Fib::new(settings.fib))),
     ("uts", |_| Box::new(uts::Unbalanced::new(uts::Shape::FOUR_MILLION))),
     ("leaves-10ns", |settings| Box::new(leaves::Leaves::new(settings, 10.0))),

@@ -199,9 +199,32 @@ fn killed_run_leaves_no_process() {
 }
 
 #[test]
+fn servers_and_compiler_are_measured() {
+    if thread::available_parallelism().map_or(1, usize::from) < 2 {
+        println!("skipped: a server and its load need two cores");
+        return;
+    }
+    let args = ["bench", "net/ping-pong", "pipes/compile", "--quick", "--samples", "1", "--warm-up", "0"];
+    let ended = succeed(&args);
+    for (workload, peer) in [("net/ping-pong", "anabranch"), ("net/ping-pong", "std"), ("pipes/compile", "protocol")] {
+        let cells = cells(&ended.stdout, workload, peer);
+        assert!(cells[3].parse::<f64>().is_ok_and(|median| median > 0.0), "{cells:?}");
+    }
+}
+
+#[test]
 fn list_names_workloads_and_contenders() {
     let list = succeed(&["bench", "--list"]).stdout;
-    for name in ["fork_join/fib  (usual)", "iterators/sum-10m", "fibers/spawn", "messages/ring-4", "pipes/stream"] {
+    for name in [
+        "fork_join/fib  (usual)",
+        "iterators/sum-10m",
+        "iterators/compile-check",
+        "fibers/spawn",
+        "messages/ring-4",
+        "pipes/stream",
+        "pipes/compile",
+        "net/http-64",
+    ] {
         assert!(list.lines().any(|line| line == name), "{name} is missing in\n{list}");
     }
     assert!(list.contains("  contenders: plain, hand, anabranch"), "{list}");

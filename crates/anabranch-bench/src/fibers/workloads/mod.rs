@@ -135,7 +135,7 @@ pub const ALL: [Listed<Kind, Settings>; 19] = [
     ("timeouts-one-tree", |settings| Box::new(timeouts::Timeouts::new(settings, true))),
     ("timeouts-two-trees", |settings| Box::new(timeouts::Timeouts::new(settings, false))),
     ("asleep", |settings| {
-        let (fibers, milliseconds) = if settings.quick { (100_000, 1_500) } else { (1_000_000, 20_000) };
+        let (fibers, milliseconds) = if settings.quick { (20_000, 1_500) } else { (1_000_000, 20_000) };
         Box::new(asleep::Asleep::new(fibers, milliseconds))
     }),
     ("alarms", |settings| Box::new(alarms::Ringing::new(if settings.quick { 20_000 } else { 100_000 }))),

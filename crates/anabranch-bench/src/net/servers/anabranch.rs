@@ -1,12 +1,12 @@
 //! anabranch: a fiber for each connection.
 
-use super::{ANY, MESSAGE, announce};
+use super::{ANY, MESSAGE, Role, announce};
 use crate::net::http::{RESPONSE, Requests};
 use anabranch::{
     Cx, Pool,
     net::{TcpListener, TcpStream},
 };
-use std::io;
+use std::io::{self, PipeWriter};
 
 fn echo(cx: &Cx<'_>, stream: &TcpStream) -> io::Result<()> {
     let mut message = [0; MESSAGE];
@@ -36,18 +36,17 @@ fn hold(cx: &Cx<'_>, stream: &TcpStream) -> io::Result<()> {
     Ok(())
 }
 
-pub(super) fn serve(workload: &str) -> io::Result<()> {
-    let handler = match workload {
-        "echo" => echo,
-        "http" => http,
-        "hold" => hold,
-        "accept" => |_: &Cx<'_>, _: &TcpStream| Ok(()),
-        _ => panic!("no workload is called {workload:?}"),
+pub(super) fn serve(role: Role, port: PipeWriter) -> io::Result<()> {
+    let handler = match role {
+        Role::Echo => echo,
+        Role::Http => http,
+        Role::Hold => hold,
+        Role::Accept => |_: &Cx<'_>, _: &TcpStream| Ok(()),
     };
     let pool = Pool::builder().threads(1).build().map_err(io::Error::other)?;
     let server = pool.spawn(move |cx| -> io::Result<()> {
         let listener = TcpListener::bind(cx, ANY)?;
-        announce(listener.local_addr()?);
+        announce(listener.local_addr()?, port)?;
         cx.scope(|s| {
             loop {
                 let (stream, _) = listener.accept(cx)?;

@@ -1,8 +1,8 @@
 //! tokio: a task for each connection.
 
-use super::{ANY, MESSAGE, announce};
+use super::{ANY, MESSAGE, Role, announce};
 use crate::net::http::{RESPONSE, Requests};
-use std::io;
+use std::io::{self, PipeWriter};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpListener, TcpStream},
@@ -38,21 +38,19 @@ async fn hold(mut stream: TcpStream) -> io::Result<()> {
     Ok(())
 }
 
-pub(super) fn serve(mut builder: Builder, workload: &str) -> io::Result<()> {
+pub(super) fn serve(mut builder: Builder, role: Role, port: PipeWriter) -> io::Result<()> {
     let runtime = builder.enable_io().build()?;
-    let workload = workload.to_owned();
     let server = async move {
         let listener = TcpListener::bind(ANY).await?;
-        announce(listener.local_addr()?);
+        announce(listener.local_addr()?, port)?;
         loop {
             let (stream, _) = listener.accept().await?;
             stream.set_nodelay(true)?;
-            match workload.as_str() {
-                "echo" => drop(tokio::spawn(echo(stream))),
-                "http" => drop(tokio::spawn(http(stream))),
-                "hold" => drop(tokio::spawn(hold(stream))),
-                "accept" => drop(tokio::spawn(async move { drop(stream) })),
-                _ => panic!("no workload is called {workload:?}"),
+            match role {
+                Role::Echo => drop(tokio::spawn(echo(stream))),
+                Role::Http => drop(tokio::spawn(http(stream))),
+                Role::Hold => drop(tokio::spawn(hold(stream))),
+                Role::Accept => drop(tokio::spawn(async move { drop(stream) })),
             }
         }
     };
