@@ -11,9 +11,12 @@
 use anabranch::{channel, join, prelude::*, trace};
 use std::{
     collections::BTreeMap,
-    hint,
+    hint, mem,
     process::ExitCode,
-    sync::Mutex,
+    sync::{
+        Mutex,
+        atomic::{AtomicU64, Ordering},
+    },
     thread,
     time::{Duration, Instant},
 };
@@ -97,12 +100,22 @@ fn one_message() {
     });
 }
 
-/// Reads far more than fits into the caches: more threads do not get more memory. Compare with a run of one thread by
-/// `anabranch explain run.trace --alone one.trace`.
+/// Changes far more than fits into the caches: where one core uses most of the bandwidth, more threads do not get more
+/// memory. Compare with a run of one thread by `anabranch explain run.trace --alone one.trace`.
 fn memory_bound() {
-    let numbers: Vec<u64> = (0..64 << 20).collect();
-    let sum: u64 = (0..8).map(|_| numbers.par_iter().sum::<u64>()).sum();
-    assert_ne!(sum, 0);
+    // Made in parallel, and never freed: both would be sequential phases.
+    let mut numbers: Vec<u64> = (0..64u64 << 20).into_par_iter().collect();
+    (0..8).for_each(|_| numbers.par_iter_mut().for_each(|number| *number += 1));
+    assert_eq!(numbers[17], 25);
+    mem::forget(numbers);
+}
+
+/// Counts in one variable: its cache line moves from core to core. Compare with a run of one thread, as for
+/// `memory-bound`.
+fn shared_counter() {
+    let counter = AtomicU64::new(0);
+    (0..50_000_000u64).into_par_iter().for_each(|_| _ = counter.fetch_add(1, Ordering::Relaxed));
+    assert_eq!(counter.into_inner(), 50_000_000);
 }
 
 /// More threads that compute outside of the pool than there are cores.
@@ -125,6 +138,7 @@ fn main() -> ExitCode {
         ("sleeper", sleeper),
         ("one-message", one_message),
         ("memory-bound", memory_bound),
+        ("shared-counter", shared_counter),
         ("others", others),
     ]);
     let usage =
