@@ -28,30 +28,44 @@ pub struct Args {
     /// A trace, or a directory of results of `anabranch bench`
     #[arg(value_name = "TRACE|DIR")]
     from: PathBuf,
-    /// The file to write; '-' is standard output [default: TRACE.html, or index.html in DIR]
+    /// The file to write; '-' is standard output [default: TRACE.html, or index.html or curve.svg in DIR]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// A trace of the same program with one worker: what its work takes more than there is lost to the machine
     #[arg(long, value_name = "ONE_WORKER_TRACE")]
     alone: Option<PathBuf>,
+    /// Write only the speed-up curve of this workload of the newest result, as an SVG picture for light and dark pages
+    #[arg(long, value_name = "SUITE/WORKLOAD")]
+    curve: Option<String>,
 }
 
 /// Writes the report. The file is opened before the trace is read, so that a wrong path is reported at once.
 pub fn run(args: &Args) -> Result<(), Failure> {
-    let Args { from, output, alone } = args;
+    let Args { from, output, alone, curve } = args;
     let metadata = fs::metadata(from).map_err(|error| failure(from, &error))?;
-    let output =
-        output.clone().unwrap_or_else(|| if metadata.is_dir() { from.join("index.html") } else { beside(from) });
+    let default = || match (metadata.is_dir(), curve) {
+        (true, None) => from.join("index.html"),
+        (true, Some(_)) => from.join("curve.svg"),
+        (false, _) => beside(from),
+    };
+    let output = output.clone().unwrap_or_else(default);
     let signals = Signals::install()?;
     let target = Target::open(&output, &signals)?;
     if metadata.is_dir() && alone.is_some() {
         return Err(Failure::Usage("--alone is for a trace, not for a directory".to_owned()));
     }
+    if !metadata.is_dir() && curve.is_some() {
+        return Err(Failure::Usage("--curve is for a directory of results, not for a trace".to_owned()));
+    }
     let is_stdout = target.is_stdout();
     let name = |path: &Path| path.file_name().map(|name| name.to_string_lossy().into_owned());
     let text = if metadata.is_dir() {
         let whole = fs::canonicalize(from).map_err(|error| failure(from, &error))?;
-        Results::read(from)?.page(&name(&whole).unwrap_or_default())
+        let results = Results::read(from)?;
+        match curve {
+            Some(workload) => results.curve(workload)?,
+            None => results.page(&name(&whole).unwrap_or_default()),
+        }
     } else {
         trace_page(from, &name(from).unwrap_or_default(), alone.as_deref())?
     };

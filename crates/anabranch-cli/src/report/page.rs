@@ -16,7 +16,9 @@ const SCRIPT: &str = concat!(
     include_str!("script/use.js"),
     "})();\n",
 );
-pub const STYLE: &str = include_str!("report.css");
+/// The style of plots: all that a picture needs.
+pub const PLOT_STYLE: &str = include_str!("plot.css");
+const STYLE: &str = include_str!("report.css");
 
 /// The keys of the timeline, and what they do.
 const KEYS: [(&str, &str); 9] = [
@@ -44,7 +46,7 @@ pub fn document(title: &str, content: &Markup) -> String {
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
                 title { (title) }
-                style { (PreEscaped(STYLE)) }
+                style { (PreEscaped(PLOT_STYLE)) (PreEscaped(STYLE)) }
             }
             body { (content) }
         }

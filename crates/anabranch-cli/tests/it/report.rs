@@ -340,3 +340,29 @@ fn course_has_the_results_of_the_same_machine_only() {
     refused(&run(&["report", path.to_str().unwrap()]), 1, &["d.json", "the file is truncated"]);
     assert!(!path.join("index.html").exists());
 }
+
+#[test]
+fn curves_of_the_readme_are_those_of_its_results() {
+    let docs = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs");
+    for tree in ["tree-1k", "tree-10m"] {
+        let (results, workload) = (format!("{docs}/results/readme"), format!("fork_join/{tree}"));
+        let ended = succeed(&["report", &results, "--curve", &workload, "-o", "-"]);
+        let kept = std::fs::read_to_string(format!("{docs}/{tree}.svg")).unwrap();
+        assert!(ended.stdout == kept, "{tree}.svg is out of date: see CONTRIBUTING");
+        let picture = roxmltree::Document::parse(&kept).unwrap();
+        let texts: Vec<&str> = picture.descendants().filter_map(|node| node.text()).collect();
+        for text in ["anabranch", "rayon", "chili", "forte", "Speed-up by threads, against plain"] {
+            assert!(texts.contains(&text), "{text} in {texts:?}");
+        }
+        assert!(kept.contains("prefers-color-scheme: dark"));
+    }
+}
+
+#[test]
+fn curves_that_cannot_be_drawn_are_refused() {
+    let results = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/results/readme");
+    let refusal = run(&["report", results, "--curve", "fork_join/fib", "-o", "-"]);
+    refused(&refusal, 2, &["'fork_join/fib'", "fork_join/tree-1k, fork_join/tree-10m"]);
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
+    refused(&run(&["report", file, "--curve", "fork_join/fib", "-o", "-"]), 2, &["--curve", "directory"]);
+}

@@ -13,6 +13,8 @@ const HEIGHT: f64 = 220.0;
 const LEFT: f64 = 60.0;
 const TOP: f64 = 10.0;
 const BOTTOM: f64 = 44.0;
+/// The height of a row of the names of lines.
+const LEGEND_ROW: f64 = 18.0;
 /// The number of colours of lines, and of shapes of points.
 const COLOURS: usize = 8;
 const SHAPES: usize = 4;
@@ -32,52 +34,78 @@ struct Point {
 /// The points of one contender.
 struct Line {
     name: String,
+    /// Whether the contender is a variant of anabranch.
+    ours: bool,
     points: Vec<(Point, String)>,
 }
 
-/// Draws a chart: lines over an axis with labels, from zero to the greatest value. `about` ends the description.
-fn chart(title: &str, unit: &str, lines: &[Line], ticks: &[(f64, String)], about: &str) -> Markup {
-    let values = lines.iter().flat_map(|line| &line.points).map(|(point, _)| point.high.max(point.value));
-    let most = values.filter(|value| value.is_finite()).fold(0.0, f64::max);
-    if most <= 0.0 {
-        return html! {};
-    }
-    let most = most * 1.05;
-    let x = |at: f64| format!("{:.1}", 10.0 + at * (WIDTH - 20.0));
-    let y = |value: f64| format!("{:.1}", HEIGHT - (value / most).clamp(0.0, 1.0) * HEIGHT);
-    let step = nice_step(most);
-    let (width, height) = (LEFT + WIDTH + 10.0, TOP + HEIGHT + BOTTOM);
-    html! {
-        figure {
-            figcaption { (title) }
-            svg.plot viewBox={"0 0 " (width) " " (height)} role="img" aria-label={(title) " in " (unit) ". " (about)} {
-                g transform={"translate(" (LEFT) " " (TOP) ")"} {
-                    @for value in (0..=(most / step) as usize).map(|index| index as f64 * step) {
-                        line.grid x1="0" x2=(WIDTH) y1=(y(value)) y2=(y(value)) {}
-                        text.tick x="-8" y=(y(value)) text-anchor="end" dominant-baseline="middle" { (short(value)) }
-                    }
-                    text.tick x="-46" y=(HEIGHT / 2.0) text-anchor="middle"
-                        transform={"rotate(-90 -46 " (HEIGHT / 2.0) ")"} { (unit) }
-                    @for (at, label) in ticks {
-                        line.axis x1=(x(*at)) x2=(x(*at)) y1=(HEIGHT) y2=(HEIGHT + 5.0) {}
-                        @let anchor = if *at > 0.9 { "end" } else { "middle" };
-                        text.tick x=(x(*at)) y=(HEIGHT + 19.0) text-anchor=(anchor) { (label) }
-                    }
-                    @for (number, line) in lines.iter().enumerate() {
-                        @let corners = line.points.iter().map(|(point, _)| format!("{},{}", x(point.at), y(point.value)));
-                        g.line.{"l" (number % COLOURS)} {
-                            @if line.points.len() > 1 {
-                                polyline points=(corners.collect::<Vec<_>>().join(" ")) {}
-                            }
-                            @for (point, text) in &line.points {
-                                line.interval x1=(x(point.at)) x2=(x(point.at)) y1=(y(point.low)) y2=(y(point.high)) {}
-                                (marker(number, &x(point.at), &y(point.value), &format!("{}: {text}", line.name)))
-                            }
+/// A drawn chart. [`Chart::figure`] is its form in a page, and `picture` that of a file.
+pub struct Chart {
+    pub title: String,
+    /// The text for readers who do not see the chart.
+    pub description: String,
+    pub content: Markup,
+    pub height: f64,
+}
+
+impl Chart {
+    /// The width of every chart.
+    pub const WIDTH: f64 = LEFT + WIDTH + 10.0;
+
+    /// Draws lines over an axis with labels, from zero to the greatest value. Returns `None` if there is no value.
+    /// `about` ends the description.
+    fn new(title: &str, unit: &str, lines: &[Line], ticks: &[(f64, String)], about: &str) -> Option<Chart> {
+        let values = lines.iter().flat_map(|line| &line.points).map(|(point, _)| point.high.max(point.value));
+        let most = values.filter(|value| value.is_finite()).fold(0.0, f64::max);
+        if most <= 0.0 {
+            return None;
+        }
+        let most = most * 1.05;
+        let x = |at: f64| format!("{:.1}", 10.0 + at * (WIDTH - 20.0));
+        let y = |value: f64| format!("{:.1}", HEIGHT - (value / most).clamp(0.0, 1.0) * HEIGHT);
+        let step = nice_step(most);
+        let (legend, rows) = legend(lines);
+        let content = html! {
+            g transform={"translate(" (LEFT) " " (TOP) ")"} {
+                @for value in (0..=(most / step) as usize).map(|index| index as f64 * step) {
+                    line.grid x1="0" x2=(WIDTH) y1=(y(value)) y2=(y(value)) {}
+                    text.tick x="-8" y=(y(value)) text-anchor="end" dominant-baseline="middle" { (short(value)) }
+                }
+                text.tick x="-46" y=(HEIGHT / 2.0) text-anchor="middle"
+                    transform={"rotate(-90 -46 " (HEIGHT / 2.0) ")"} { (unit) }
+                @for (at, label) in ticks {
+                    line.axis x1=(x(*at)) x2=(x(*at)) y1=(HEIGHT) y2=(HEIGHT + 5.0) {}
+                    @let anchor = if *at > 0.9 { "end" } else { "middle" };
+                    text.tick x=(x(*at)) y=(HEIGHT + 19.0) text-anchor=(anchor) { (label) }
+                }
+                @for (number, line) in lines.iter().enumerate() {
+                    @let corners = line.points.iter().map(|(point, _)| format!("{},{}", x(point.at), y(point.value)));
+                    g.line.ours[line.ours].{"l" (number % COLOURS)} {
+                        @if line.points.len() > 1 {
+                            polyline points=(corners.collect::<Vec<_>>().join(" ")) {}
+                        }
+                        @for (point, text) in &line.points {
+                            line.interval x1=(x(point.at)) x2=(x(point.at)) y1=(y(point.low)) y2=(y(point.high)) {}
+                            (marker(number, &x(point.at), &y(point.value), &format!("{}: {text}", line.name)))
                         }
                     }
                 }
+                g transform={"translate(0 " (HEIGHT + BOTTOM) ")"} { (legend) }
             }
-            (legend(lines.iter().map(|line| line.name.as_str())))
+        };
+        let (title, description) = (title.to_owned(), format!("{title} in {unit}. {about}"));
+        Some(Chart { title, description, content, height: TOP + HEIGHT + BOTTOM + rows as f64 * LEGEND_ROW })
+    }
+
+    /// Returns the chart as a part of a page.
+    pub fn figure(&self) -> Markup {
+        html! {
+            figure {
+                figcaption { (self.title) }
+                svg.plot viewBox={"0 0 " (Chart::WIDTH) " " (self.height)} role="img" aria-label=(self.description) {
+                    (self.content)
+                }
+            }
         }
     }
 }
@@ -93,17 +121,29 @@ fn marker(number: usize, x: &str, y: &str, text: &str) -> Markup {
     html! { path.marker d=(path) transform={"translate(" (x) " " (y) ")"} { title { (text) } } }
 }
 
-fn legend<'a>(names: impl Iterator<Item = &'a str>) -> Markup {
-    html! {
-        ul.legend {
-            @for (number, name) in names.enumerate() {
-                li {
-                    svg.shape viewBox="-7 -7 14 14" aria-hidden="true" { g.line.{"l" (number % COLOURS)} { (marker(number, "0", "0", name)) } }
-                    (name)
-                }
+/// Draws the names of the lines below the axis, and returns the number of rows.
+fn legend(lines: &[Line]) -> (Markup, usize) {
+    let (mut x, mut row) = (0.0, 0);
+    let mut places = Vec::new();
+    for line in lines {
+        // The font of the reader is unknown: this is more than most need.
+        let each = if line.ours { 7.8 } else { 6.8 };
+        let width = 32.0 + each * line.name.chars().count() as f64;
+        if x > 0.0 && x + width > WIDTH {
+            (x, row) = (0.0, row + 1);
+        }
+        places.push((x, row as f64 * LEGEND_ROW));
+        x += width;
+    }
+    let names = html! {
+        @for (number, (line, (x, y))) in lines.iter().zip(places).enumerate() {
+            g.line.ours[line.ours].{"l" (number % COLOURS)} transform={(format!("translate({x:.1} {y:.1})"))} {
+                (marker(number, "5", "-4", &line.name))
+                text x="14" { (line.name) }
             }
         }
-    }
+    };
+    (names, row + 1)
 }
 
 /// Formats a value at an axis.
@@ -126,9 +166,14 @@ fn name(series: &Series) -> String {
 }
 
 /// How much faster each contender is with more threads than the baseline, or than itself with the fewest threads.
-pub fn speed_up(workload: &Workload) -> Markup {
+/// `None` if no contender ran with two numbers of threads.
+pub fn speed_up(workload: &Workload) -> Option<Chart> {
     let median = |series: &Series| series.figures.as_ref().map(|figures| figures.interval);
-    let baseline = workload.series.iter().filter(|series| series.baseline).find_map(median);
+    let baseline = workload
+        .series
+        .iter()
+        .filter(|series| series.baseline)
+        .find_map(|series| Some((&series.peer, median(series)?)));
     let mut peers: Vec<(&str, BTreeMap<usize, &Series>)> = Vec::new();
     for series in &workload.series {
         let (Some(threads), Some(_)) = (series.threads, median(series)) else { continue };
@@ -140,19 +185,22 @@ pub fn speed_up(workload: &Workload) -> Markup {
         }
     }
     peers.retain(|(_, by_threads)| by_threads.len() > 1);
+    // The first colours are those of anabranch in every chart.
+    let is_ours = |by_threads: &BTreeMap<usize, &Series>| by_threads.values().any(|series| series.ours);
+    peers.sort_by_key(|(_, by_threads)| !is_ours(by_threads));
     let threads: Vec<usize> = {
         let mut all: Vec<usize> = peers.iter().flat_map(|(_, by_threads)| by_threads.keys().copied()).collect();
         all.sort_unstable();
         all.dedup();
         all
     };
-    let (Some(&fewest), Some(&greatest)) = (threads.first(), threads.last()) else { return html! {} };
+    let (&fewest, &greatest) = (threads.first()?, threads.last()?);
     let place = |threads: usize| (threads - fewest) as f64 / (greatest - fewest).max(1) as f64;
     let lines: Vec<Line> = peers
         .iter()
         .map(|(peer, by_threads)| {
             let own = by_threads.values().next().and_then(|series| median(series)).map(|estimate| estimate.value);
-            let one = baseline.map(|estimate| estimate.value).or(own).unwrap_or(f64::NAN);
+            let one = baseline.map(|(_, estimate)| estimate.value).or(own).unwrap_or(f64::NAN);
             let point = |(&threads, series): (&usize, &&Series)| {
                 let estimate = median(series)?;
                 let point = Point {
@@ -164,12 +212,23 @@ pub fn speed_up(workload: &Workload) -> Markup {
                 Some((point, format!("{} times as fast with {threads} threads", three(point.value))))
                     .filter(|_| point.high.is_finite())
             };
-            Line { name: (*peer).to_owned(), points: by_threads.iter().filter_map(point).collect() }
+            Line {
+                name: (*peer).to_owned(),
+                ours: is_ours(by_threads),
+                points: by_threads.iter().filter_map(point).collect(),
+            }
         })
         .collect();
     let ticks: Vec<(f64, String)> = threads.iter().map(|&threads| (place(threads), format!("{threads}"))).collect();
-    let than = if baseline.is_some() { "the baseline" } else { "itself with the fewest threads" };
-    chart(&format!("Speed-up by threads, against {than}"), "times as fast", &lines, &ticks, "The table has the values.")
+    let than = baseline.map_or("itself with the fewest threads", |(peer, _)| peer);
+    let title = format!("Speed-up by threads, against {than}");
+    Chart::new(&title, "times as fast", &lines, &ticks, &spoken(&lines))
+}
+
+/// Returns the points of all lines in words.
+fn spoken(lines: &[Line]) -> String {
+    let points = |line: &Line| line.points.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>().join(", ");
+    lines.iter().map(|line| format!("{}: {}.", line.name, points(line))).collect::<Vec<_>>().join(" ")
 }
 
 /// All samples of each series, with the median and its interval.
@@ -222,13 +281,13 @@ pub fn samples(workload: &Workload) -> Markup {
     }
 }
 
-/// The medians of anabranch and of the baseline in each result, the oldest first. Nothing if there is one result.
-pub fn course(workload: &Workload, records: &[&(String, Record)]) -> Markup {
+/// The medians of anabranch and of the baseline in each result, the oldest first. `None` if there is one result.
+pub fn course(workload: &Workload, records: &[&(String, Record)]) -> Option<Chart> {
     let records = &records[records.len().saturating_sub(MOST_BUILDS)..];
     let has = |record: &Record| record.workloads.iter().any(|other| is_same(other, workload));
     let records: Vec<&(String, Record)> = records.iter().copied().filter(|(_, record)| has(record)).collect();
     if records.len() < 2 {
-        return html! {};
+        return None;
     }
     let place = |index: usize| index as f64 / (records.len() - 1) as f64;
     let shown = workload
@@ -248,7 +307,7 @@ pub fn course(workload: &Workload, records: &[&(String, Record)]) -> Markup {
                     format!("{} {} on {}, {}", three(estimate.value), workload.unit, record.date, build(record)),
                 ))
             });
-            Line { name: name(series), points: points.collect() }
+            Line { name: name(series), ours: series.ours, points: points.collect() }
         })
         .collect();
     let every = records.len().div_ceil(6);
@@ -259,7 +318,7 @@ pub fn course(workload: &Workload, records: &[&(String, Record)]) -> Markup {
         .map(|(index, (_, record))| (place(index), build(record)))
         .collect();
     let about = format!("{} results, the oldest first.", records.len());
-    chart("Course over builds", &workload.unit, &lines, &ticks, &about)
+    Chart::new("Course over builds", &workload.unit, &lines, &ticks, &about)
 }
 
 /// Returns whether two results are of the same workload of the same size.

@@ -2,11 +2,12 @@
 
 mod charts;
 mod page;
+mod picture;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anabranch_bench::record::{Record, Refusal};
+use anabranch_bench::record::{Record, Refusal, Workload};
 
 use super::failure;
 use crate::exit::Failure;
@@ -55,6 +56,24 @@ impl Results {
     /// Returns the page. The name is that of the directory.
     pub fn page(&self, name: &str) -> String {
         page::document(name, self)
+    }
+
+    /// Returns the speed-up curve of a workload of the newest result, as an SVG picture.
+    ///
+    /// # Errors
+    /// Returns an error if the result has no such workload, or no contender with two numbers of threads.
+    pub fn curve(&self, name: &str) -> Result<String, Failure> {
+        let newest = self.newest();
+        let Some(workload) = newest.workloads.iter().find(|workload| workload.full_name() == name) else {
+            let known: Vec<String> = newest.workloads.iter().map(Workload::full_name).collect();
+            return Err(Failure::Usage(format!(
+                "the newest result has no workload '{name}'; it has {}",
+                known.join(", ")
+            )));
+        };
+        picture::speed_up(newest, workload).ok_or_else(|| {
+            Failure::Run(format!("there is no curve of {name}: no contender ran with more than one number of threads"))
+        })
     }
 
     fn newest(&self) -> &Record {

@@ -40,9 +40,9 @@ pub fn document(name: &str, results: &Results) -> String {
                         @if let Some(failure) = &one.failure { p { strong { (one.peer) " failed: " } (failure) } }
                     }
                     div.charts {
-                        (charts::speed_up(workload))
+                        @if let Some(chart) = charts::speed_up(workload) { (chart.figure()) }
                         (charts::samples(workload))
-                        (charts::course(workload, &comparable))
+                        @if let Some(chart) = charts::course(workload, &comparable) { (chart.figure()) }
                     }
                 }
             }
