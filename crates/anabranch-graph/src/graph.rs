@@ -117,6 +117,11 @@ impl<W: Weight> Graph<W> {
         Graph { outgoing, incoming }
     }
 
+    /// Returns the parts that [`from_rows`](Self::from_rows) takes.
+    pub(crate) fn into_rows(self) -> (Rows<W>, Option<Rows<()>>) {
+        (self.outgoing, self.incoming)
+    }
+
     /// Returns the outgoing rows, and the incoming ones of a directed graph.
     pub(crate) fn rows(&self) -> (&Rows<W>, Option<&Rows<()>>) {
         (&self.outgoing, self.incoming.as_ref())

@@ -5,7 +5,7 @@
 //! | kernel | result |
 //! |---|---|
 //! | [`bfs()`] | the parent and the level of each vertex that the root reaches |
-//! | [`sssp()`] | the distance of each vertex from the root; [`sssp::parents`] computes a tree of shortest paths |
+//! | [`sssp()`] | each vertex's distance; [`sssp::parents`] computes a tree; [`sssp::LightFirst`] is for many roots |
 //! | [`connected_components`] | the least vertex of each vertex's component |
 //! | [`pagerank()`] | the score of each vertex |
 //! | [`count_triangles`] | the number of triangles |

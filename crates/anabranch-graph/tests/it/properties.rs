@@ -2,11 +2,14 @@
 
 use anabranch_graph::Graph;
 use anabranch_graph::kernels::pagerank::Parameters;
+use anabranch_graph::kernels::sssp::LightFirst;
 use anabranch_graph::kernels::{self, KernelError};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
 use crate::kernels::graphs;
+
+type Build = fn(Vec<(u32, u32, u32)>) -> Graph<u32>;
 
 proptest! {
     #[test]
@@ -35,10 +38,17 @@ proptest! {
             let scores = kernels::betweenness(&graph, &[root, 0], &()).unwrap();
             prop_assert_eq!(kernels::betweenness::verify(&graph, &[root, 0], &scores), Ok(()));
         }
-        for graph in [Graph::undirected_weighted(edges.clone()), Graph::directed_weighted(edges)] {
+        let builds: [Build; 2] = [Graph::undirected_weighted, Graph::directed_weighted];
+        for build in builds {
+            let (graph, copy) = (build(edges.clone()), build(edges.clone()));
             if let Ok(distances) = kernels::sssp(&graph, root, delta, &()) {
                 prop_assert_eq!(kernels::sssp::verify(&graph, root, &distances), Ok(()));
                 let parents = kernels::sssp::parents(&graph, root, &distances, &()).unwrap();
+                prop_assert_eq!(kernels::sssp::verify_parents(&graph, root, &distances, &parents), Ok(()));
+                // The verification needs rows by vertex.
+                let light_first = LightFirst::new(copy);
+                prop_assert_eq!(&light_first.sssp(root, delta, &()).unwrap(), &distances);
+                let parents = light_first.parents(root, &distances, &()).unwrap();
                 prop_assert_eq!(kernels::sssp::verify_parents(&graph, root, &distances, &parents), Ok(()));
             }
         }

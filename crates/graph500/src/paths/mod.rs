@@ -1,7 +1,7 @@
 //! Kernel 3: shortest paths from each key, by delta-stepping.
 //!
 //! Source: Graph500 specification, section 6 ("Kernel 3 - Single-Source Shortest Paths"). The kernel is
-//! [`anabranch_graph::kernels::sssp()`], and [`sssp::parents`] computes the tree from the distances. Both are timed.
+//! [`LightFirst::sssp`], and [`LightFirst::parents`] computes the tree from the distances. Both are timed.
 //!
 //! **Ranks.** The graph with weights numbers its vertices by the ranks of kernel 1: by descending degree, without the
 //! isolated vertices. So most distances that a relaxation reads lie close together. Construction takes the ranks from
@@ -13,7 +13,8 @@ mod run;
 mod validate;
 
 use anabranch::prelude::*;
-use anabranch_graph::kernels::{self, KernelError, sssp};
+use anabranch_graph::kernels::sssp::LightFirst;
+use anabranch_graph::kernels::{self, KernelError};
 
 pub use error::{PathError, PathVerdict};
 pub use report::{PathRecord, PathReport};
@@ -33,7 +34,7 @@ const TRANSLATED: usize = 1 << 13;
 /// The graph of kernel 3: the lightest of the tuples between two vertices, and no self-loops.
 pub struct WeightedGraph<'g> {
     order: &'g Graph,
-    graph: anabranch_graph::Graph<f32>,
+    graph: LightFirst<f32>,
 }
 
 impl<'g> WeightedGraph<'g> {
@@ -80,7 +81,7 @@ impl<'g> WeightedGraph<'g> {
         };
         let pieces: Result<Vec<_>, RunError> =
             edges.par_chunks(PIECE).map(piece).collect::<Vec<_>>().into_iter().collect();
-        let graph = anabranch_graph::Graph::undirected_from_pieces(pieces?);
+        let graph = LightFirst::new(anabranch_graph::Graph::undirected_from_pieces(pieces?));
         watch.finish()?;
         Ok(WeightedGraph { order, graph })
     }
@@ -137,8 +138,8 @@ impl<'g> PathSearch<'g> {
         let (distances, tree) = if rank == order.no_rank() {
             (Vec::new(), Vec::new())
         } else {
-            let distances = kernels::sssp(graph, rank, None, &halt).map_err(refused)?;
-            let tree = sssp::parents(graph, rank, &distances, &halt).map_err(refused)?;
+            let distances = graph.sssp(rank, None, &halt).map_err(refused)?;
+            let tree = graph.parents(rank, &distances, &halt).map_err(refused)?;
             (distances, tree)
         };
         halt.check()?;

@@ -4,7 +4,7 @@ use std::fmt::{Debug, Display};
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
-use super::{Widths, solve};
+use super::{Settings, solve};
 use crate::kernels::{Cancel, KernelError};
 use crate::{Graph, Weight};
 
@@ -34,7 +34,7 @@ pub trait Length: Weight + Into<f64> {
     fn distances(
         graph: &Graph<Self>,
         root: u32,
-        widths: Widths,
+        settings: Settings,
         cancel: &dyn Cancel,
     ) -> Result<Vec<Self::Distance>, KernelError>;
 }
@@ -52,13 +52,18 @@ impl Length for u32 {
         distance
     }
 
-    fn distances(graph: &Graph<u32>, root: u32, widths: Widths, cancel: &dyn Cancel) -> Result<Vec<u64>, KernelError> {
+    fn distances(
+        graph: &Graph<u32>,
+        root: u32,
+        settings: Settings,
+        cancel: &dyn Cancel,
+    ) -> Result<Vec<u64>, KernelError> {
         use anabranch::prelude::*;
         let widen = |label| if label == u32::MAX { u64::MAX } else { u64::from(label) };
-        match solve::<u32, u32>(graph, root, widths, cancel) {
+        match solve::<u32, u32>(graph, root, settings, cancel) {
             Ok(labels) => Ok(labels.into_par_iter().map(widen).collect()),
             Err(Refused::Error(error)) => Err(error),
-            Err(Refused::TooNarrow) => solve::<u32, u64>(graph, root, widths, cancel).map_err(Refused::into_error),
+            Err(Refused::TooNarrow) => solve::<u32, u64>(graph, root, settings, cancel).map_err(Refused::into_error),
         }
     }
 }
@@ -76,8 +81,13 @@ impl Length for f32 {
         u64::from(distance.to_bits())
     }
 
-    fn distances(graph: &Graph<f32>, root: u32, widths: Widths, cancel: &dyn Cancel) -> Result<Vec<f32>, KernelError> {
-        solve::<f32, f32>(graph, root, widths, cancel).map_err(Refused::into_error)
+    fn distances(
+        graph: &Graph<f32>,
+        root: u32,
+        settings: Settings,
+        cancel: &dyn Cancel,
+    ) -> Result<Vec<f32>, KernelError> {
+        solve::<f32, f32>(graph, root, settings, cancel).map_err(Refused::into_error)
     }
 }
 

@@ -26,6 +26,7 @@
 //! bits.
 
 mod length;
+mod light_first;
 mod tree;
 
 use std::cmp::Reverse;
@@ -38,6 +39,7 @@ use anabranch::prelude::*;
 
 pub use self::length::Length;
 use self::length::{Label, Refused};
+pub use self::light_first::LightFirst;
 pub use self::tree::{parents, verify_parents};
 use super::tools::{blocks, states};
 use super::{Cancel, KernelError, VerifyError};
@@ -83,21 +85,36 @@ pub fn sssp<W: Length>(
     delta: Option<f64>,
     cancel: &dyn Cancel,
 ) -> Result<Vec<W::Distance>, KernelError> {
+    distances(graph, false, root, delta, cancel)
+}
+
+/// Computes the distances from `root`. The rows may be by ascending weight.
+fn distances<W: Length>(
+    graph: &Graph<W>,
+    is_light_first: bool,
+    root: u32,
+    delta: Option<f64>,
+    cancel: &dyn Cancel,
+) -> Result<Vec<W::Distance>, KernelError> {
     KernelError::check_vertex(graph, root)?;
     let unit = mean_weight_per_degree(graph);
     let delta = delta.unwrap_or(DELTA_UNITS * unit);
     if !(delta > 0.0 && delta.is_finite()) {
         return Err(KernelError::BadParameter { name: "delta", expected: "above 0", value: delta });
     }
-    W::distances(graph, root, Widths { delta, horizon: HORIZON_UNITS * unit }, cancel)
+    W::distances(graph, root, Settings { delta, horizon: HORIZON_UNITS * unit, is_light_first }, cancel)
 }
 
-/// The width of the buckets, and the first horizon.
+/// What a run starts with.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
-pub struct Widths {
+pub struct Settings {
+    /// The width of the buckets.
     delta: f64,
+    /// The first horizon.
     horizon: f64,
+    /// Whether each row is by ascending weight.
+    is_light_first: bool,
 }
 
 /// Returns the mean weight divided by the mean degree: the scale of the distances in a random graph.
@@ -106,7 +123,7 @@ fn mean_weight_per_degree<W: Length>(graph: &Graph<W>) -> f64 {
     let step = (num_vertices / SAMPLES).max(1);
     let rows = (0..num_vertices as u32).step_by(step).map(|vertex| graph.out_weights(vertex));
     let (sum, count) = rows
-        .flat_map(|row| row.iter().take(8))
+        .flat_map(|row| row.iter().step_by(row.len().div_ceil(8).max(1)))
         .fold((0.0, 0), |(sum, count), &weight| (sum + Into::<f64>::into(weight), count + 1));
     let mean = sum / f64::from(count.max(1));
     let degree = graph.num_arcs() as f64 / num_vertices as f64;
@@ -118,12 +135,13 @@ fn mean_weight_per_degree<W: Length>(graph: &Graph<W>) -> f64 {
 fn solve<W: Length, D: Label<W>>(
     graph: &Graph<W>,
     root: u32,
-    widths: Widths,
+    settings: Settings,
     cancel: &dyn Cancel,
 ) -> Result<Vec<D>, Refused> {
     let labels: Vec<D::Slot> = (0..graph.num_vertices()).into_par_iter().map(|_| D::slot(D::UNREACHED)).collect();
-    let horizon = D::width(widths.horizon);
-    let mut run = Run { graph, cancel, step: D::step(widths.delta), horizon, labels, refused: Mutex::new(None) };
+    let Settings { delta, horizon, is_light_first } = settings;
+    let (step, horizon) = (D::step(delta), D::width(horizon));
+    let mut run = Run { graph, is_light_first, cancel, step, horizon, labels, refused: Mutex::new(None) };
     D::lower(&run.labels[root as usize], D::ZERO);
     let mut bins: Vec<Bins<D>> = states(Bins::default);
     let mut frontier = vec![Entry { vertex: root, distance: D::ZERO }];
@@ -205,6 +223,7 @@ impl<D> Bins<D> {
 
 struct Run<'a, W: Length, D: Label<W>> {
     graph: &'a Graph<W>,
+    is_light_first: bool,
     cancel: &'a dyn Cancel,
     step: D::Step,
     /// Sums from here on are skipped.
@@ -251,6 +270,7 @@ impl<W: Length, D: Label<W>> Run<'_, W, D> {
         for (&neighbour, &weight) in row {
             match distance.plus(weight) {
                 Some(sum) if sum < self.horizon => self.offer(bins, neighbour, sum),
+                Some(_) if self.is_light_first => break,
                 Some(_) => {}
                 None => self.refuse(vertex, neighbour, weight),
             }

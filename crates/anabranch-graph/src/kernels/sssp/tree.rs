@@ -1,10 +1,9 @@
 //! A tree of shortest paths, computed from the distances.
 //!
 //! A vertex can have a parent if the parent's distance plus the edge is its distance. If the parent's distance is
-//! lower, no cycle can arise. So such parents are chosen first, in parallel: of several, the least. In an undirected
-//! graph each vertex looks for its own among its neighbours. Vertices whose
-//! possible parents all have their own distance remain, because the edges weigh 0 or vanish in a rounded sum. A plain
-//! search reaches these from the others.
+//! lower, no cycle can arise. So such parents are chosen first, in parallel: of several, the first in the row of the
+//! vertex, or the least in a directed graph. Vertices whose possible parents all have their own distance remain,
+//! because the edges weigh 0 or vanish in a rounded sum. A plain search reaches these from the others.
 
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering::Relaxed;
@@ -83,8 +82,8 @@ pub fn parents<W: Length>(
     Ok(parents)
 }
 
-/// Returns the least vertex nearer to the root that can be the parent of `vertex` in an undirected graph. Most rows are
-/// not read to their end.
+/// Returns the first neighbour nearer to the root that can be the parent of `vertex` in an undirected graph. Most rows
+/// are not read to their end.
 #[inline]
 fn first_parent<W: Length>(graph: &Graph<W>, distances: &[W::Distance], vertex: u32) -> Option<u32> {
     let distance = distances[vertex as usize];
