@@ -38,18 +38,35 @@ impl Edge {
     pub const fn ends(self) -> (u64, u64) {
         ((self.high[0] as u64) << 32 | self.low[0] as u64, (self.high[1] as u64) << 32 | self.low[1] as u64)
     }
-
-    /// Returns both ends without their high halves. This is correct if the graph has at most 2^32 vertices.
-    #[inline]
-    pub(crate) const fn low_ends(self) -> (u32, u32) {
-        (self.low[0], self.low[1])
-    }
 }
 
 impl std::fmt::Debug for Edge {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let (a, b) = self.ends();
         write!(f, "{a}-{b}")
+    }
+}
+
+/// A tuple of a graph with at most 2^32 vertices.
+pub(crate) trait Tuple: Copy + Send + Sync {
+    /// Returns both ends.
+    fn low_ends(self) -> (u32, u32);
+}
+
+impl Tuple for Edge {
+    #[inline]
+    fn low_ends(self) -> (u32, u32) {
+        (self.low[0], self.low[1])
+    }
+}
+
+/// A tuple without the high halves of its ends.
+pub(crate) type NarrowEdge = [u32; 2];
+
+impl Tuple for NarrowEdge {
+    #[inline]
+    fn low_ends(self) -> (u32, u32) {
+        self.into()
     }
 }
 

@@ -1,4 +1,5 @@
-//! The only module with `unsafe`: large zeroed arrays on huge pages, and shared writes to disjoint positions.
+//! The only module with `unsafe`: large zeroed arrays on huge pages, shared writes to disjoint positions, and tuples as
+//! words.
 //!
 //! **Huge pages.** Every array with random accesses comes from [`zeroed`]. The allocator returns large zeroed arrays as
 //! untouched pages. Before the first touch this module advises the kernel to use huge pages for the array. If the
@@ -11,6 +12,7 @@
 
 use std::alloc::{Layout, alloc_zeroed};
 use std::fmt;
+use std::mem::ManuallyDrop;
 use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64};
 
 use crate::graph::{AtomicRow, Row};
@@ -90,6 +92,15 @@ fn advise_huge_pages<T>(array: &mut [T]) {
     }
     #[cfg(not(target_os = "linux"))]
     let _ = array;
+}
+
+/// Returns the same memory as words of 32 bits: three for each edge, first the low halves of its ends.
+pub(crate) fn into_words(edges: Vec<Edge>) -> Vec<u32> {
+    const { assert!(size_of::<Edge>() == 3 * size_of::<u32>() && align_of::<Edge>() == align_of::<u32>()) };
+    let mut edges = ManuallyDrop::new(edges);
+    // SAFETY: the vector's memory is not freed through `edges`. `Edge` is `repr(C)`, and its integers fill its twelve
+    // bytes, so that it is three initialised words. The assertion checks that the layout of the allocation is the same.
+    unsafe { Vec::from_raw_parts(edges.as_mut_ptr().cast(), edges.len() * 3, edges.capacity() * 3) }
 }
 
 /// A slice that can be borrowed as a slice of atomics.

@@ -2,8 +2,9 @@
 
 use crate::bfs::BfsKind;
 use crate::construct::Bands;
+use crate::edge::NarrowEdge;
 use crate::run::Config;
-use crate::{Edge, Spec, WeightedEdge, generator, validate};
+use crate::{Spec, WeightedEdge, generator, validate};
 
 /// The memory in use at the peak of a run.
 ///
@@ -32,7 +33,7 @@ impl MemoryPlan {
         let arcs = 2 * edges;
         let bitmap = connected.div_ceil(64) * 8;
         let common = [
-            ("edge tuples", edges * size_of::<Edge>() as u64),
+            ("edge tuples", edges * size_of::<NarrowEdge>() as u64),
             ("adjacency lists", arcs * 4),
             ("row index", connected * 8 + bitmap),
             ("first neighbours", connected * 8),

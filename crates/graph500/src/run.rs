@@ -3,10 +3,11 @@
 
 use std::time::{Duration, Instant};
 
+use crate::construct::{self, NarrowEdges};
 use crate::watch::Halt;
 use crate::{
-    BfsKind, Edge, Graph, Observer, Phase, Report, RunError, Search, SearchRecord, Spec, Techniques, Validator,
-    generate, paths, search_keys, validate,
+    BfsKind, Graph, Observer, Phase, Report, RunError, Search, SearchRecord, Spec, Techniques, Validator, generate,
+    paths, search_keys, validate,
 };
 
 /// The configuration of a run.
@@ -56,7 +57,7 @@ pub fn run(config: &Config, observer: &dyn Observer) -> Result<Report, RunError>
 /// The tuples of a problem, and the graph that kernel 1 has built of them.
 pub struct Built {
     pub(crate) spec: Spec,
-    pub(crate) edges: Vec<Edge>,
+    pub(crate) edges: NarrowEdges,
     pub(crate) graph: Graph,
     pub(crate) generation_seconds: f64,
     pub(crate) construction_seconds: f64,
@@ -80,11 +81,17 @@ impl Built {
         }
         let (edges, generation) = timed(|| generate(spec, observer));
         let edges = edges?;
-        let (graph, construction) = timed(|| Graph::build_with(&edges, techniques, observer));
+        let (built, construction) = timed(|| {
+            let watch = construct::watch(edges.len(), observer);
+            let (edges, num_vertices) = NarrowEdges::new(edges);
+            let graph = Graph::of_tuples(&edges, num_vertices, techniques, watch)?;
+            Ok::<_, RunError>((edges, graph))
+        });
+        let (edges, graph) = built?;
         Ok(Built {
             spec: *spec,
             edges,
-            graph: graph?,
+            graph,
             generation_seconds: generation.as_secs_f64(),
             construction_seconds: construction.as_secs_f64(),
         })
@@ -112,8 +119,8 @@ pub fn run_built(config: &Config, built: Built, observer: &dyn Observer) -> Resu
     let mut search = Search::with(&graph, config.bfs, config.techniques)?;
     let mut validator = None;
     if config.validate {
-        Validator::sort_edges(&mut edges);
-        validator = Some(Validator::of_graph(&edges, graph.num_vertices())?);
+        validate::sort(&mut edges);
+        validator = Some(Validator::of_graph(validate::Tuples::Narrow(&edges), graph.num_vertices())?);
     }
     let mut searches = Vec::with_capacity(keys.len());
     let (mut searching, mut validating) = (Duration::ZERO, Duration::ZERO);

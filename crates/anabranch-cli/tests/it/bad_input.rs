@@ -133,8 +133,8 @@ fn limited(kib: u64, scale: &str) -> crate::common::Ended {
 #[test]
 #[cfg(target_os = "linux")]
 fn limit_of_the_address_space_is_heard() {
-    // 8 GB, of which the process itself takes some. Scale 25 needs 12.4 GiB.
+    // 8 GB, of which the process itself takes some. Scale 25 needs 10.4 GiB.
     let ended = limited(8_000_000, "25");
-    refused(&ended, 1, &["scale 25 needs", "of memory", "are available", "edge tuples 6.00 GiB + adjacency lists"]);
+    refused(&ended, 1, &["scale 25 needs", "of memory", "are available", "edge tuples 4.00 GiB + adjacency lists"]);
     assert_eq!(limited(8_000_000, "8").code, Some(0));
 }

@@ -2,6 +2,7 @@
 
 use std::{fmt, io};
 
+use super::VERSION;
 use crate::RunError;
 
 /// Why a checkpoint cannot be used.
@@ -47,7 +48,7 @@ impl fmt::Display for CheckpointError {
         match self {
             CheckpointError::Io(error) => error.fmt(f),
             CheckpointError::NotACheckpoint => f.write_str("it is not a Graph500 checkpoint"),
-            CheckpointError::Version { version } => write!(f, "it has version {version} of the format, not 1"),
+            CheckpointError::Version { version } => write!(f, "it has version {version} of the format, not {VERSION}"),
             CheckpointError::OtherProblem { found: [a, b, c], expected: [p, q, r] } => write!(
                 f,
                 "it is of scale {a}, edge factor {b} and seed {c}, and this run of scale {p}, edge factor {q} and seed {r}"

@@ -1,6 +1,5 @@
 //! The elements of arrays as bytes, little-endian.
 
-use crate::Edge;
 use crate::graph::Row;
 
 /// An element of fixed size.
@@ -42,23 +41,6 @@ impl Item for Row {
     }
 }
 
-/// Both ends of 48 bits, the first one first.
-impl Item for Edge {
-    const SIZE: usize = 12;
-    #[inline]
-    fn put(&self, to: &mut Vec<u8>) {
-        let (a, b) = self.ends();
-        to.extend_from_slice(&a.to_le_bytes()[..6]);
-        to.extend_from_slice(&b.to_le_bytes()[..6]);
-    }
-    #[inline]
-    fn get(bytes: &[u8]) -> Edge {
-        let low = u64::get(&bytes[..8]);
-        let high = u32::get(&bytes[8..12]);
-        Edge::new(low & Edge::MAX_VERTEX, u64::from(high) << 16 | low >> 48)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -66,9 +48,9 @@ mod tests {
     #[test]
     fn items_are_read_as_written() {
         let mut bytes = Vec::new();
-        let edge = Edge::new(0x1234_5678_9abc, 0xfedc_ba98_7654);
-        edge.put(&mut bytes);
-        assert_eq!((bytes.len(), Edge::get(&bytes)), (Edge::SIZE, edge));
+        let word = 0x1234_5678_9abc_def0u64;
+        word.put(&mut bytes);
+        assert_eq!((bytes.len(), u64::get(&bytes)), (u64::SIZE, word));
         bytes.clear();
         let row = Row { offset: 0x0102_0304, len: 0xf1f2_f3f4 };
         row.put(&mut bytes);

@@ -2,8 +2,8 @@
 //!
 //! Layout, little-endian. The header: the magic bytes, the version, the scale (32 bits each), the edge factor, the
 //! seed, the number of arcs, the seconds of generation and of construction, and the length of each array (64 bits
-//! each). Then the arrays: ranks, labels, bases, rows, neighbours, first neighbours, tuples. Last, XXH64 of all bytes
-//! before.
+//! each). Then the arrays: ranks, labels, bases, rows, neighbours, first neighbours, both ends of each tuple. Last, XXH64
+//! of all bytes before.
 //!
 //! **Trust.** A reader allocates only what a graph of the expected problem takes, and only if the file is as long as
 //! its header says. After the checksum it checks every reference in the arrays ([`verify`]). So even a forged file can
@@ -21,13 +21,13 @@ use twox_hash::XxHash64;
 pub use error::CheckpointError;
 use items::Item;
 
-use crate::construct::first_labels;
+use crate::construct::{NarrowEdges, first_labels};
 use crate::graph::{Graph, Row};
 use crate::memory::{Zeroable, zeroed};
-use crate::{Built, Edge, Spec};
+use crate::{Built, Spec};
 
 const MAGIC: [u8; 8] = *b"\x89AG500\r\n";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 const ARRAYS: usize = 7;
 const HEADER: usize = 8 + 2 * 4 + (5 + ARRAYS) * 8;
 /// Bytes that are encoded or decoded at once.
@@ -70,18 +70,19 @@ impl Header {
 
     /// Checks that the lengths are those of a graph of `spec`. Returns the length of the file.
     fn check(&self, spec: &Spec) -> Result<u64, CheckpointError> {
-        let [ranks, labels, bases, rows, neighbours, first, edges] = self.lens;
-        let are_possible = edges == spec.num_edges()
+        let [ranks, labels, bases, rows, neighbours, first, ends] = self.lens;
+        let arcs = 2 * spec.num_edges();
+        let are_possible = ends == arcs
             && ranks <= spec.num_vertices()
             && rows <= ranks
             && (labels, bases, first) == (rows + 1, rows.div_ceil(64), rows)
-            && neighbours <= 2 * edges
+            && neighbours <= arcs
             && self.num_arcs <= neighbours
             && self.seconds.iter().all(|&seconds| (0.0..1e12).contains(&seconds));
         if !are_possible {
             return Err(CheckpointError::Damaged { what: "the header" });
         }
-        let sizes = [u32::SIZE, u32::SIZE, u64::SIZE, Row::SIZE, u32::SIZE, u32::SIZE, Edge::SIZE];
+        let sizes = [u32::SIZE, u32::SIZE, u64::SIZE, Row::SIZE, u32::SIZE, u32::SIZE, u32::SIZE];
         let arrays: u64 = self.lens.iter().zip(sizes).map(|(&len, size)| len * size as u64).sum();
         Ok(HEADER as u64 + arrays + 8)
     }
@@ -106,7 +107,8 @@ impl Built {
     pub fn write_checkpoint(&self, to: &mut dyn Write) -> io::Result<()> {
         let Built { spec, edges, graph, generation_seconds, construction_seconds } = self;
         let Graph { num_arcs, ranks, labels, bases, rows, neighbours, first, first_labels: _ } = graph;
-        let lens = [ranks.len(), labels.len(), bases.len(), rows.len(), neighbours.len(), first.len(), edges.len()];
+        let lens =
+            [ranks.len(), labels.len(), bases.len(), rows.len(), neighbours.len(), first.len(), edges.words.len()];
         let header = Header {
             spec: [spec.scale().into(), spec.edge_factor(), spec.seed()],
             num_arcs: *num_arcs,
@@ -121,7 +123,7 @@ impl Built {
         to.put_all(rows)?;
         to.put_all(neighbours)?;
         to.put_all(first)?;
-        to.put_all(edges)?;
+        to.put_all(&edges.words)?;
         let sum = to.hash.finish();
         to.put(&sum.to_le_bytes())
     }
@@ -149,7 +151,7 @@ impl Built {
         if len != expected {
             return Err(CheckpointError::Length { bytes: len, expected });
         }
-        let [ranks, labels, bases, rows, neighbours, first, edges] = header.lens.map(|len| len as usize);
+        let [ranks, labels, bases, rows, neighbours, first, ends] = header.lens.map(|len| len as usize);
         let mut graph = Graph {
             num_arcs: header.num_arcs,
             ranks: from.get_all("the vertex order", ranks)?,
@@ -160,7 +162,7 @@ impl Built {
             first: from.get_all("the first neighbours", first)?,
             first_labels: Vec::new(),
         };
-        let edges: Vec<Edge> = from.get_all("the edge tuples", edges)?;
+        let edges = NarrowEdges { words: from.get_all("the edge tuples", ends)? };
         let sum = from.hash.finish();
         let mut found = [0; 8];
         from.get(&mut found)?;

@@ -3,8 +3,8 @@
 use anabranch::prelude::*;
 
 use super::CheckpointError;
-use crate::Edge;
 use crate::construct::no_label;
+use crate::edge::NarrowEdge;
 use crate::graph::{Graph, Row};
 
 /// Checks the graph, whose arrays have the lengths that belong together.
@@ -41,9 +41,9 @@ pub(super) fn graph(graph: &Graph) -> Result<(), CheckpointError> {
 }
 
 /// Checks that all ends are vertices of the graph.
-pub(super) fn edges(edges: &[Edge], graph: &Graph) -> Result<(), CheckpointError> {
+pub(super) fn edges(edges: &[NarrowEdge], graph: &Graph) -> Result<(), CheckpointError> {
     let vertices = graph.num_vertices();
-    if edges.par_iter().all(|edge| edge.ends().0.max(edge.ends().1) < vertices) {
+    if edges.par_iter().flatten().all(|&end| u64::from(end) < vertices) {
         Ok(())
     } else {
         Err(CheckpointError::Damaged { what: "the edge tuples" })

@@ -7,15 +7,16 @@
 use anabranch::prelude::*;
 
 use super::BLOCK;
+use crate::RunError;
+use crate::edge::Tuple;
 use crate::memory::zeroed;
 use crate::watch::Watch;
-use crate::{Edge, RunError};
 
 /// Counters that one task adds.
 const SUMS: usize = 1 << 14;
 
 /// Returns the number of non-loop tuples at each label.
-pub(super) fn count(edges: &[Edge], num_vertices: usize, watch: &Watch<'_>) -> Result<Vec<u32>, RunError> {
+pub(super) fn count(edges: &[impl Tuple], num_vertices: usize, watch: &Watch<'_>) -> Result<Vec<u32>, RunError> {
     let what = "the degree counters";
     let pieces = anabranch::current_num_threads().min(2 * edges.len() / num_vertices.max(1));
     // A tuple increments a label's counter once, so that a piece of 2^32 - 1 tuples cannot overflow it.

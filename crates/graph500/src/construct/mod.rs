@@ -1,6 +1,7 @@
 //! Kernel 1: from edge tuples to a [`Graph`], by ranking, partitioning and sorting in cache.
 //!
-//! 1. **Size.** The number of vertices is the largest label plus one. Kernel 1 has to find it.
+//! 1. **Size.** The number of vertices is the largest label plus one. Kernel 1 has to find it. A run also narrows its
+//!    tuples to eight bytes in this pass ([`narrow`]).
 //! 2. **Count** ([`degrees`]). One pass over the tuples counts every label's neighbours.
 //! 3. **Rank** ([`rank`]). A counting sort over degree classes numbers the vertices by descending degree. Isolated
 //!    vertices are dropped.
@@ -16,18 +17,21 @@
 
 mod bands;
 mod degrees;
+mod narrow;
 mod partition;
 mod rank;
 mod sort;
 
 use anabranch::prelude::*;
 
+use crate::edge::Tuple;
 use crate::graph::Graph;
 use crate::memory::zeroed;
 use crate::watch::Watch;
 use crate::{Edge, Observer, Phase, RunError, Technique, Techniques};
 
 pub(crate) use bands::Bands;
+pub(crate) use narrow::NarrowEdges;
 pub(crate) use rank::no_label;
 
 /// Tuples between two checks of the observer.
@@ -60,8 +64,18 @@ impl Graph {
     /// # Errors
     /// As [`build`](Self::build).
     pub fn build_with(edges: &[Edge], techniques: Techniques, observer: &dyn Observer) -> Result<Graph, RunError> {
-        let watch = Watch::new(observer, Phase::Construction, 3 * edges.len() as u64);
+        let watch = watch(edges.len(), observer);
         let num_vertices = num_vertices(edges, &watch)?;
+        Graph::of_tuples(edges, num_vertices, techniques, watch)
+    }
+
+    /// Runs steps 2 to 5.
+    pub(crate) fn of_tuples(
+        edges: &[impl Tuple],
+        num_vertices: usize,
+        techniques: Techniques,
+        watch: Watch<'_>,
+    ) -> Result<Graph, RunError> {
         let degrees = degrees::count(edges, num_vertices, &watch)?;
         let rank::Order { ranks, labels, mut rows } = rank::rank(degrees, techniques.has(Technique::DegreeOrder))?;
         let bands = Bands::new(rows.len());
@@ -75,6 +89,11 @@ impl Graph {
         watch.finish()?;
         Ok(graph)
     }
+}
+
+/// Returns the watch of kernel 1 for so many tuples.
+pub(crate) fn watch(edges: usize, observer: &dyn Observer) -> Watch<'_> {
+    Watch::new(observer, Phase::Construction, 3 * edges as u64)
 }
 
 /// Returns the label of each rank's first neighbour.

@@ -15,9 +15,10 @@ use anabranch::prelude::*;
 
 use super::BLOCK;
 use super::bands::Bands;
+use crate::RunError;
+use crate::edge::Tuple;
 use crate::memory::{Shared, zeroed};
 use crate::watch::Watch;
-use crate::{Edge, RunError};
 
 /// Tuples whose ranks are read together.
 const BATCH: usize = 256;
@@ -35,7 +36,7 @@ pub(super) struct Arcs {
 }
 
 pub(super) fn partition(
-    edges: &[Edge],
+    edges: &[impl Tuple],
     ranks: &[u32],
     bands: &Bands,
     starts: Vec<u64>,
@@ -47,9 +48,9 @@ pub(super) fn partition(
     let mut cursors = starts.clone();
     let target = Places { cursors: cursors.shared(), words: words.shared(), sources: sources.shared(), bands };
     if bands.is_packed() {
-        distribute::<u32>(edges, ranks, &target, watch);
+        distribute::<u32, _>(edges, ranks, &target, watch);
     } else {
-        distribute::<u64>(edges, ranks, &target, watch);
+        distribute::<u64, _>(edges, ranks, &target, watch);
     }
     watch.check()?;
     Ok(Arcs { starts, words, sources })
@@ -108,9 +109,9 @@ impl Arc for u64 {
     }
 }
 
-fn distribute<A: Arc>(edges: &[Edge], ranks: &[u32], places: &Places<'_>, watch: &Watch<'_>) {
+fn distribute<A: Arc, E: Tuple>(edges: &[E], ranks: &[u32], places: &Places<'_>, watch: &Watch<'_>) {
     let buffers = || vec![Buffer { len: 0, arcs: [A::default(); BUFFER] }; places.bands.count()];
-    let fill = |mut buffers: Vec<Buffer<A>>, edges: &[Edge]| {
+    let fill = |mut buffers: Vec<Buffer<A>>, edges: &[E]| {
         if watch.is_cancelled() {
             return buffers;
         }

@@ -5,6 +5,7 @@ use std::time::Duration;
 use anabranch::prelude::*;
 
 use super::{PathRecord, PathReport, PathSearch, PathValidator, WeightedGraph};
+use crate::edge::Tuple as _;
 use crate::run::timed;
 use crate::{Config, Graph, Observer, Phase, RunError, WeightedEdge, generate_weighted};
 

@@ -17,6 +17,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use anabranch::prelude::*;
 
 use super::{PathError, PathVerdict};
+use crate::edge::Tuple as _;
 use crate::memory::{Shared, zeroed};
 use crate::watch::Halt;
 use crate::{Component, Observer, RunError, Validator, Verdict, WeightedEdge};

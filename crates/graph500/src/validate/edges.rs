@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicU16, AtomicU64};
 use anabranch::prelude::*;
 
 use super::{OUTSIDE, ValidationError, Verdict, blocks, each_vertex, level, parent, ranges, word};
-use crate::Edge;
+use crate::edge::Tuple;
 use crate::watch::Halt;
 
 /// The vertices of a block in the order of tuples. The tags of two blocks take 256 KB, and fit into a second-level
@@ -32,16 +32,16 @@ const TAG_OUTSIDE: u16 = 0xff;
 const MOST_LEVELS: u32 = TAG_OUTSIDE as u32 - 2;
 
 /// Sorts tuples by the blocks of both ends.
-pub(super) fn sort(edges: &mut [Edge]) {
+pub(crate) fn sort(edges: &mut [impl Tuple]) {
     edges.par_sort_unstable_by_key(|edge| {
-        let (a, b) = edge.ends();
-        (a / u64::from(VERTICES), b / u64::from(VERTICES))
+        let (a, b) = edge.low_ends();
+        (a / VERTICES, b / VERTICES)
     });
 }
 
 /// Checks 3 and 4, and marks the tree edges for check 5. Returns the number of edges in the component.
 pub(super) fn check(
-    edges: &[Edge],
+    edges: &[impl Tuple],
     words: &[AtomicU64],
     tags: &[AtomicU16],
     depth: u32,
@@ -78,7 +78,7 @@ fn parent_tag(parent: u32) -> u16 {
 /// Checks the tuples of a batch. Returns the number of edges in the component.
 #[inline]
 fn check_batch(
-    edges: &[Edge],
+    edges: &[impl Tuple],
     batch: Range<usize>,
     words: &[AtomicU64],
     tags: &[AtomicU16],
@@ -107,7 +107,12 @@ fn check_batch(
     Ok(inside)
 }
 
-fn check_words(edges: &[Edge], words: &[AtomicU64], inside: &mut u64, index: usize) -> Result<(), ValidationError> {
+fn check_words(
+    edges: &[impl Tuple],
+    words: &[AtomicU64],
+    inside: &mut u64,
+    index: usize,
+) -> Result<(), ValidationError> {
     let (a, b) = edges[index].low_ends();
     let (word_a, word_b) = (words[a as usize].load(Relaxed), words[b as usize].load(Relaxed));
     let (level_a, level_b) = (level(word_a), level(word_b));
@@ -132,7 +137,7 @@ fn see(words: &[AtomicU64], (upper, lower): (u32, u32)) {
 
 /// Returns the error of a tuple whose ends are too far apart.
 #[cold]
-fn broken(index: usize, edge: Edge, words: &[AtomicU64]) -> ValidationError {
+fn broken(index: usize, edge: impl Tuple, words: &[AtomicU64]) -> ValidationError {
     let of = |vertex: u32| (words[vertex as usize].load(Relaxed), vertex);
     let (a, b) = edge.low_ends();
     let ((_, inside), (lower, outside)) = (of(a).min(of(b)), of(a).max(of(b)));
@@ -140,12 +145,16 @@ fn broken(index: usize, edge: Edge, words: &[AtomicU64]) -> ValidationError {
     if lower == OUTSIDE {
         ValidationError::Component { edge: index, inside: inside.into(), outside: outside.into() }
     } else {
-        ValidationError::EdgeSpansLevels { edge: index, ends: edge.ends(), levels: (level(of(a).0), level(of(b).0)) }
+        ValidationError::EdgeSpansLevels {
+            edge: index,
+            ends: (a.into(), b.into()),
+            levels: (level(of(a).0), level(of(b).0)),
+        }
     }
 }
 
 /// Counts the input tuples in the component that `parents` spans, if the tree is not validated.
-pub(crate) fn count_edges(edges: &[Edge], parents: &[i64], halt: &Halt<'_>) -> Result<u64, Verdict> {
+pub(crate) fn count_edges(edges: &[impl Tuple], parents: &[i64], halt: &Halt<'_>) -> Result<u64, Verdict> {
     let inside = |inside: &mut u64, index: usize| {
         let (a, _) = edges[index].low_ends();
         *inside += u64::from(parents[a as usize] >= 0);

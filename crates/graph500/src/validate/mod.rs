@@ -25,11 +25,12 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use anabranch::prelude::*;
 
+use crate::edge::NarrowEdge;
 use crate::memory::{Shared, zeroed};
 use crate::watch::Halt;
 use crate::{Edge, Observer, RunError};
 
-pub(crate) use edges::count_edges;
+pub(crate) use edges::{count_edges, sort};
 pub use error::ValidationError;
 
 /// Vertices or tuples per block.
@@ -90,11 +91,18 @@ impl From<ValidationError> for Verdict {
 /// # Ok::<(), graph500::RunError>(())
 /// ```
 pub struct Validator<'a> {
-    edges: &'a [Edge],
+    edges: Tuples<'a>,
     /// For each vertex its level above its parent.
     words: Vec<u64>,
     /// For each vertex the start of the word, see [`edges`].
     tags: Vec<u16>,
+}
+
+/// The tuples of a caller or of a run.
+#[derive(Clone, Copy)]
+pub(crate) enum Tuples<'a> {
+    Wide(&'a [Edge]),
+    Narrow(&'a [NarrowEdge]),
 }
 
 #[inline]
@@ -128,7 +136,7 @@ impl<'a> Validator<'a> {
         if let Some(label) = edges.par_chunks(BLOCK).fold(|| None, outside).reduce(|| None, Option::or) {
             return Err(RunError::TooManyVertices { label });
         }
-        Validator::of_graph(edges, num_vertices)
+        Validator::of_graph(Tuples::Wide(edges), num_vertices)
     }
 
     /// Sorts `edges` into an order in which [`check`](Self::check) is fast. It accepts any order, and takes about twice
@@ -136,11 +144,11 @@ impl<'a> Validator<'a> {
     ///
     /// Takes time O(M log M) and no memory that grows with M.
     pub fn sort_edges(edges: &mut [Edge]) {
-        edges::sort(edges);
+        sort(edges);
     }
 
     /// Creates a validator without a check of the edges: a graph with this many vertices was built from them.
-    pub(crate) fn of_graph(edges: &'a [Edge], num_vertices: u64) -> Result<Validator<'a>, RunError> {
+    pub(crate) fn of_graph(edges: Tuples<'a>, num_vertices: u64) -> Result<Validator<'a>, RunError> {
         let (what, vertices) = ("the validation", num_vertices as usize);
         Ok(Validator { edges, words: zeroed(what, vertices)?, tags: zeroed(what, vertices)? })
     }
@@ -227,7 +235,11 @@ impl<'a> Validator<'a> {
     fn finish(&mut self, parents: &[i64], halt: &Halt<'_>) -> Result<Component, Verdict> {
         let words = self.words.shared();
         let mut component = check_tree_edges(words, halt)?;
-        component.edges = edges::check(self.edges, words, self.tags.shared(), component.depth, halt)?;
+        let (tags, depth) = (self.tags.shared(), component.depth);
+        component.edges = match self.edges {
+            Tuples::Wide(edges) => edges::check(edges, words, tags, depth, halt)?,
+            Tuples::Narrow(edges) => edges::check(edges, words, tags, depth, halt)?,
+        };
         each_vertex(words.len(), halt, |vertex| {
             let found = words[vertex].load(Relaxed);
             if found == OUTSIDE || parent(found) == vertex as u32 {

@@ -49,8 +49,8 @@ fn other_files_are_named() {
     assert_eq!(text(read(b"", &spec(6))), "it is not a Graph500 checkpoint");
     assert_eq!(text(read(&[7; 4000], &spec(6))), "it is not a Graph500 checkpoint");
     let mut newer = file.clone();
-    newer[8] = 2;
-    assert_eq!(text(read(&newer, &spec(6))), "it has version 2 of the format, not 1");
+    newer[8] = 3;
+    assert_eq!(text(read(&newer, &spec(6))), "it has version 3 of the format, not 2");
     let cut = file.len() - 1;
     assert_eq!(text(read(&file[..cut], &spec(6))), format!("it has {cut} bytes instead of {}", file.len()));
     let mut changed = file.clone();
