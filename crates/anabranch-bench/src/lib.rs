@@ -2,10 +2,11 @@
 //!
 //! `cargo bench -p anabranch-bench --bench fork_join -- --help` lists the options of that bench. `--bench iterators`,
 //! `--bench fibers`, `--bench messages`, `--bench pipes` and `--bench net` are the others. Their code is in
-//! [`iterators`], [`fibers`], [`messages`], [`pipes`] and [`net`], and the same harness runs them. A *workload* (one file each in [`workloads`]) is written
-//! once against the trait [`peers::Peer`], which each library implements in a separate file. [`mod@bench`] runs every
-//! combination of peer and thread count once per round, in a shuffled order, each in its own process ([`isolate`]).
-//! [`report`] prints medians, minima, spreads, and ratios to plain recursion in the same round.
+//! [`iterators`], [`fibers`], [`messages`], [`pipes`] and [`net`], and the same harness runs them. A *workload* (one
+//! file each in [`workloads`]) is written once against the trait [`peers::Peer`], which each library implements in a
+//! separate file. [`mod@bench`] runs every combination of peer and thread count once per round, in a shuffled order,
+//! each in its own process ([`isolate`]). [`report`] prints medians, minima, spreads, and ratios to plain recursion in
+//! the same round.
 //!
 //! # Reading the figures
 //!
