@@ -22,7 +22,7 @@ const LARGE_ROW: usize = 1 << 16;
 /// use anabranch_graph::Graph;
 /// use anabranch_graph::kernels::{sssp, sssp::LightFirst};
 /// let edges = [(0, 1, 9u32), (0, 2, 2), (2, 1, 3)];
-/// let light_first = LightFirst::new(&Graph::undirected_weighted(edges));
+/// let light_first = LightFirst::new(Graph::undirected_weighted(edges));
 /// let distances = light_first.sssp(0, None, &()).unwrap();
 /// assert_eq!(distances, sssp(&Graph::undirected_weighted(edges), 0, None, &()).unwrap());
 /// assert_eq!(light_first.parents(0, &distances, &()).unwrap(), [0, 2, 0]);
