@@ -2,8 +2,8 @@
 //!
 //! Layout, little-endian. The header: the magic bytes, the version, the scale (32 bits each), the edge factor, the
 //! seed, the number of arcs, the seconds of generation and of construction, and the length of each array (64 bits
-//! each). Then the arrays: ranks, labels, bases, rows, neighbours, first neighbours, both ends of each tuple. Last, XXH64
-//! of all bytes before.
+//! each). Then the arrays: ranks, labels, bases, rows, neighbours, first neighbours, both ends of each tuple. Last,
+//! XXH64 of all bytes before.
 //!
 //! **Trust.** A reader allocates only what a graph of the expected problem takes, and only if the file is as long as
 //! its header says. After the checksum it checks every reference in the arrays ([`verify`]). So even a forged file can
