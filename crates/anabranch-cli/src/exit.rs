@@ -12,6 +12,9 @@ pub enum Failure {
     Usage(String),
     /// The run was refused or failed: status 1.
     Run(String),
+    /// Another process of the run has printed the reason: this status.
+    #[cfg(feature = "mpi")]
+    Elsewhere(u8),
     /// A comparison has found a regression: status 3.
     Regression(String),
     /// A signal ended it: status 128 plus the signal's number.
@@ -23,18 +26,25 @@ pub enum Failure {
 impl Failure {
     /// Prints the reason, and returns the exit status.
     pub fn report(self) -> ExitCode {
-        let (line, status) = match self {
+        let (line, status) = self.parts();
+        if let Some(line) = line {
+            print_message(line);
+        }
+        ExitCode::from(status)
+    }
+
+    /// Returns the message, if there is one, and the exit status.
+    pub fn parts(&self) -> (Option<&str>, u8) {
+        match self {
             Failure::Nothing => (None, 0),
             Failure::Usage(why) => (Some(why), 2),
             Failure::Run(why) => (Some(why), 1),
+            #[cfg(feature = "mpi")]
+            Failure::Elsewhere(status) => (None, *status),
             Failure::Regression(what) => (Some(what), 3),
-            Failure::Interrupted(signal) => (Some("interrupted".to_owned()), 128 + signal),
+            Failure::Interrupted(signal) => (Some("interrupted"), 128 + signal),
             Failure::ClosedOutput => (None, 141),
-        };
-        if let Some(line) = line {
-            print_message(&line);
         }
-        ExitCode::from(status)
     }
 }
 

@@ -25,7 +25,13 @@ mod values;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    match cli::parse().and_then(cli::Command::run) {
+    let parsed = cli::parse();
+    #[cfg(feature = "mpi")]
+    let parsed = match parsed {
+        Err(failure @ exit::Failure::Usage(_)) if graph500::mpi::is_requested() => Err(graph500::mpi::refuse(failure)),
+        parsed => parsed,
+    };
+    match parsed.and_then(cli::Command::run) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.report(),
     }

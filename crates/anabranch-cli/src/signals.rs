@@ -23,6 +23,8 @@ struct Shared {
     received: AtomicU8,
     /// Whether a run checks `received` often.
     watched: AtomicBool,
+    /// Whether the thread ends the program without a message.
+    quiet: AtomicBool,
     /// The files that an immediate exit removes.
     temporary: Mutex<Vec<PathBuf>>,
 }
@@ -47,6 +49,12 @@ impl Signals {
             0 => Ok(()),
             signal => Err(Failure::Interrupted(signal)),
         }
+    }
+
+    /// Ends the program without a message from now on: another process of the run prints it.
+    #[cfg(feature = "mpi")]
+    pub fn be_quiet(&self) {
+        self.shared.quiet.store(true, Ordering::SeqCst);
     }
 
     /// Runs `work`, which checks [`is_interrupted`](Self::is_interrupted) often.
@@ -93,6 +101,9 @@ impl Signals {
         }
         for path in self.temporary().drain(..) {
             let _ = std::fs::remove_file(path);
+        }
+        if self.shared.quiet.load(Ordering::SeqCst) {
+            signal_hook::low_level::exit(128 + i32::from(signal));
         }
         if std::io::IsTerminal::is_terminal(&std::io::stderr()) {
             crate::exit::print_line(""); // Ends the line that has `^C` or an unfinished bar.

@@ -47,11 +47,18 @@ pub enum RunError {
     },
     /// A few vertices together have more than 2^32 edges.
     TooDense,
+    /// Another process of a distributed run has failed.
+    Process {
+        /// The number of that process, from 0.
+        process: usize,
+        /// Its error.
+        message: String,
+    },
 }
 
 impl fmt::Display for RunError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
+        match self {
             RunError::Cancelled => f.write_str("cancelled"),
             RunError::Invalid { key, error } => {
                 write!(f, "the search from vertex {key} is wrong: {error}")
@@ -62,7 +69,7 @@ impl fmt::Display for RunError {
             RunError::NoKeys => {
                 f.write_str("no vertex has an edge to another one: choose a larger scale or edge factor")
             }
-            RunError::OutOfMemory { what, bytes } => OutOfMemory { what, bytes }.fmt(f),
+            &RunError::OutOfMemory { what, bytes } => OutOfMemory { what, bytes }.fmt(f),
             RunError::TooManyVertices { label } => {
                 write!(
                     f,
@@ -73,6 +80,7 @@ impl fmt::Display for RunError {
             RunError::TooDense => {
                 f.write_str("a few vertices have more than 2^32 edges together: choose a smaller edge factor")
             }
+            RunError::Process { process, message } => write!(f, "process {process}: {message}"),
         }
     }
 }

@@ -23,6 +23,8 @@
 //! the tuples are independent draws from one distribution. All orders are equally likely, and a shuffle would not
 //! change the distribution.
 
+use std::ops::Range;
+
 use anabranch::prelude::*;
 
 use crate::memory::{Zeroable, zeroed};
@@ -188,8 +190,14 @@ impl Generator {
 /// # Errors
 /// Returns [`RunError::OutOfMemory`], or [`RunError::Cancelled`] if the observer cancels.
 pub fn generate(spec: &Spec, observer: &dyn Observer) -> Result<Vec<Edge>, RunError> {
+    generate_part(spec, 0..spec.num_edges(), observer)
+}
+
+/// Generates the tuples with these indices in parallel.
+pub(crate) fn generate_part(spec: &Spec, indices: Range<u64>, observer: &dyn Observer) -> Result<Vec<Edge>, RunError> {
     let generator = Generator::new(spec);
-    fill("the edge tuples", Watch::new(observer, Phase::Generation, spec.num_edges()), spec, |i| generator.edge(i))
+    let watch = Watch::new(observer, Phase::Generation, indices.end - indices.start);
+    fill("the edge tuples", watch, indices, |i| generator.edge(i))
 }
 
 /// Generates all tuples of `spec` and their weights in parallel. The tuples are those of [`generate`], in the same
@@ -200,22 +208,22 @@ pub fn generate(spec: &Spec, observer: &dyn Observer) -> Result<Vec<Edge>, RunEr
 pub fn generate_weighted(spec: &Spec, observer: &dyn Observer) -> Result<Vec<WeightedEdge>, RunError> {
     let generator = Generator::new(spec);
     let watch = Watch::new(observer, Phase::Weights, spec.num_edges());
-    fill("the weighted tuples", watch, spec, |i| generator.weighted_edge(i))
+    fill("the weighted tuples", watch, 0..spec.num_edges(), |i| generator.weighted_edge(i))
 }
 
-/// Returns `of` every index of a tuple.
+/// Returns `of` each of the indices.
 fn fill<T: Zeroable + Send>(
     what: &'static str,
     watch: Watch<'_>,
-    spec: &Spec,
+    indices: Range<u64>,
     of: impl Fn(u64) -> T + Sync,
 ) -> Result<Vec<T>, RunError> {
-    let mut tuples = zeroed::<T>(what, spec.num_edges() as usize)?;
+    let mut tuples = zeroed::<T>(what, (indices.end - indices.start) as usize)?;
     tuples.par_chunks_mut(BLOCK).enumerate().for_each(|(block, tuples)| {
         if watch.is_cancelled() {
             return;
         }
-        for (index, tuple) in (block as u64 * BLOCK as u64..).zip(tuples.iter_mut()) {
+        for (index, tuple) in (indices.start + block as u64 * BLOCK as u64..).zip(tuples.iter_mut()) {
             *tuple = of(index);
         }
         watch.advance(tuples.len() as u64);

@@ -23,7 +23,10 @@ use std::sync::atomic::AtomicU32;
 
 /// An undirected graph for searches. Built by [`Graph::build`].
 pub struct Graph {
+    /// The arcs; of all processes, if this is one process's part of a distributed graph.
     pub(crate) num_arcs: u64,
+    /// The number that the vertex of row 0 has as a neighbour. It is 0 unless this is a part of a distributed graph.
+    pub(crate) start: u32,
     /// The rank of each label; for an isolated vertex, the number of ranks.
     pub(crate) ranks: Vec<u32>,
     /// The label at each rank, and a number that is no connected vertex's label.
@@ -124,7 +127,7 @@ impl Graph {
     /// Returns a number that is no connected vertex's label. It stands for "no parent".
     #[inline]
     pub(crate) fn no_label(&self) -> u32 {
-        self.labels[self.num_ranks()]
+        self.labels.last().copied().unwrap_or_default()
     }
 
     /// Returns the row at a rank.

@@ -19,7 +19,12 @@ use crate::graph::Graph;
 /// # Ok::<(), graph500::RunError>(())
 /// ```
 pub fn search_keys(graph: &Graph, count: usize, seed: u64) -> Vec<u64> {
-    let candidates = graph.num_connected();
+    let connected = (0..graph.num_vertices()).filter(|&vertex| graph.is_connected(vertex));
+    keys_of(graph.num_connected(), connected, count, seed)
+}
+
+/// Returns the keys of a graph whose `candidates` connected vertices are `connected`, in ascending order.
+pub(crate) fn keys_of(candidates: u64, mut connected: impl Iterator<Item = u64>, count: usize, seed: u64) -> Vec<u64> {
     let mut random = SplitMix::new(seed, 3);
     let places = distinct_below(candidates, count, &mut random);
 
@@ -28,7 +33,6 @@ pub fn search_keys(graph: &Graph, count: usize, seed: u64) -> Vec<u64> {
     let mut ascending: Vec<(u64, usize)> = places.iter().copied().zip(0..).collect();
     ascending.sort_unstable();
     let mut keys = vec![0; places.len()];
-    let mut connected = (0..graph.num_vertices()).filter(|&vertex| graph.is_connected(vertex));
     let mut passed = 0;
     for (place, slot) in ascending {
         keys[slot] = connected.nth((place - passed) as usize).unwrap_or_default();

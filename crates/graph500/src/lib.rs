@@ -27,6 +27,7 @@ mod bfs;
 mod bitmap;
 mod checkpoint;
 mod construct;
+pub mod distributed;
 mod edge;
 mod error;
 mod generator;

@@ -44,7 +44,7 @@ impl MemoryPlan {
             BfsKind::Color => connected * 2,
             BfsKind::Direction => connected * 4 + bitmap * 3,
         };
-        let is_packed = Bands::new(connected as usize).is_packed();
+        let is_packed = Bands::new(connected as usize, connected as usize).is_packed();
         let construction = [("arc sources", if is_packed { 0 } else { arcs * 2 })];
         let search = [
             ("parents", vertices * 8),
@@ -64,6 +64,49 @@ impl MemoryPlan {
             stages = common[1..].iter().chain(&paths).copied().collect();
         }
         let stages = stages.into_iter().filter(|&(_, bytes)| bytes > 0).collect();
+        MemoryPlan { stages }
+    }
+
+    /// Computes the plan of each of `processes` processes that share the problem, see [`distributed`](crate::distributed).
+    ///
+    /// ```
+    /// use graph500::{Config, MemoryPlan, Spec};
+    /// let config = Config::official(Spec::new(30, 16, 1)?);
+    /// assert!(MemoryPlan::of_process(&config, 16).peak() < MemoryPlan::of(&config).peak() / 5);
+    /// # Ok::<(), graph500::SpecError>(())
+    /// ```
+    pub fn of_process(config: &Config, processes: u64) -> MemoryPlan {
+        let (vertices, edges) = (config.spec.num_vertices(), config.spec.num_edges());
+        let share = |total: u64| total.div_ceil(processes);
+        // The labels are random, so that shares of vertices and arcs are about equal.
+        let connected = share(connected(&config.spec)).next_multiple_of(64);
+        let numbers = connected * processes;
+        let arcs = 2 * share(edges);
+        // The tuples of others with an end that this process owns.
+        let part = 1.0 / processes as f64;
+        let received = edges as f64 * (2.0 * part - part * part) * (1.0 - part);
+        let is_packed = Bands::new(connected as usize, numbers as usize).is_packed();
+        let common = [
+            ("edge tuples", share(edges) * size_of::<Edge>() as u64),
+            ("adjacency lists", arcs * 4),
+            ("row index", connected * 8 + connected / 8),
+            ("first neighbours", connected * 8),
+            ("labels", numbers * 4),
+            ("vertex order", share(vertices) * 4),
+        ];
+        let construction = [
+            ("received tuples", received as u64 * 8),
+            ("ranks of all", vertices * 4),
+            ("arc sources", if is_packed { 0 } else { arcs * 2 }),
+        ];
+        let search = [
+            ("parents", share(vertices) * 8),
+            ("search", connected * 8 + numbers / 4 + connected / 8),
+            ("validation", validate::bytes(vertices) + 8 * (vertices + share(vertices))),
+        ];
+        let total = |part: &[(&str, u64)]| part.iter().map(|(_, bytes)| bytes).sum::<u64>();
+        let more = if total(&construction) >= total(&search) { &construction } else { &search };
+        let stages = common.iter().chain(more).copied().filter(|&(_, bytes)| bytes > 0).collect();
         MemoryPlan { stages }
     }
 

@@ -51,7 +51,9 @@ pub struct Report {
     pub spec: Spec,
     /// The search kernel.
     pub bfs: BfsKind,
-    /// The number of threads of the pool.
+    /// The number of processes, each with a part of the graph.
+    pub processes: usize,
+    /// The number of threads of the pool, in each process.
     pub threads: usize,
     /// The time to generate the edge tuples.
     pub generation_seconds: f64,
@@ -103,7 +105,7 @@ impl Report {
 
     /// Returns the specification's `key: value` lines, with the names of the reference code 3.0.
     ///
-    /// `num_mpi_processes` is 1, because there is one process with any number of threads. Lines about validation appear
+    /// `num_mpi_processes` is 1 for a run without MPI, whatever the number of threads. Lines about validation appear
     /// only after a validation, and lines that begin with `sssp` only if kernel 3 ran. `construction_time` then
     /// contains its graph too. With a single search, deviations are 0. The reference code prints an exclamation mark
     /// before its harmonic mean; this text omits it, so that every value is a number.
@@ -113,7 +115,7 @@ impl Report {
         lines.add("edgefactor", self.spec.edge_factor());
         lines.add("NBFS", self.searches.len());
         lines.add("graph_generation", Seconds(self.generation_seconds));
-        lines.add("num_mpi_processes", 1);
+        lines.add("num_mpi_processes", self.processes);
         let paths = self.paths.as_ref();
         let weighted = paths.map_or(0.0, |paths| paths.construction_seconds);
         lines.add("construction_time", Seconds(self.construction_seconds + weighted));

@@ -150,7 +150,8 @@ pub fn run_built(config: &Config, built: Built, observer: &dyn Observer) -> Resu
             (record.edges, record.reached, record.depth) = (component.edges, component.reached, component.depth);
             record.validation_seconds = Some(time.as_secs_f64());
         } else {
-            let count = validate::count_edges(&edges, search.parents(), &halt);
+            let parents = search.parents();
+            let count = validate::count_edges(&edges, |vertex| parents[vertex as usize] >= 0, &halt);
             record.edges = count.map_err(|verdict| verdict.of_key(key))?;
         }
         searches.push(record);
@@ -167,6 +168,7 @@ pub fn run_built(config: &Config, built: Built, observer: &dyn Observer) -> Resu
     Ok(Report {
         spec,
         bfs: config.bfs,
+        processes: 1,
         threads: anabranch::current_num_threads(),
         generation_seconds,
         construction_seconds,

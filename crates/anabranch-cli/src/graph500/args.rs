@@ -54,6 +54,14 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     pub checkpoint: Option<PathBuf>,
 
+    /// Run on all processes that `mpirun` has started, each with a part of the graph and a pool of its own
+    #[arg(long, conflicts_with_all = ["bfs", "without", "sssp", "checkpoint"])]
+    pub mpi: bool,
+
+    /// With --mpi: also print what each process sends in each level
+    #[arg(long, requires = "mpi")]
+    pub verbose: bool,
+
     /// Do not validate the searches (an official run does)
     #[arg(long)]
     pub skip_validation: bool,

@@ -8,11 +8,28 @@ use crate::units;
 
 /// Prints the peak memory of the run and returns it in bytes. Fails if the machine does not have that much.
 pub fn check(config: &Config) -> Result<u64, Failure> {
-    let plan = MemoryPlan::of(config);
+    check_plan(config, MemoryPlan::of, machine::available(&machine::files), true)
+}
+
+/// The same for one of several processes, which prints the peak if it `prints`, and which may use `there` bytes if that is known.
+#[cfg(feature = "mpi")]
+pub fn check_process(config: &Config, processes: usize, there: Option<u64>, prints: bool) -> Result<u64, Failure> {
+    check_plan(config, |config| MemoryPlan::of_process(config, processes as u64), there, prints)
+}
+
+fn check_plan(
+    config: &Config,
+    plan_of: impl Fn(&Config) -> MemoryPlan,
+    there: Option<u64>,
+    prints: bool,
+) -> Result<u64, Failure> {
+    let plan = plan_of(config);
     let peak = plan.peak();
-    let there = machine::available(&machine::files);
     if let Some(there) = there.filter(|there| peak > *there) {
-        return Err(Failure::Run(refusal(config, &plan, there)));
+        return Err(Failure::Run(refusal(config, plan_of, there)));
+    }
+    if !prints {
+        return Ok(peak);
     }
     let there = there.map_or("what there is cannot be checked on this system".to_owned(), |there| {
         format!("{} available", units::bytes(there))
@@ -31,10 +48,11 @@ fn parts(plan: &MemoryPlan) -> String {
     parts.collect::<Vec<_>>().join(", ")
 }
 
-fn refusal(config: &Config, plan: &MemoryPlan, there: u64) -> String {
+fn refusal(config: &Config, plan_of: impl Fn(&Config) -> MemoryPlan, there: u64) -> String {
+    let plan = plan_of(config);
     let largest = (1..config.spec.scale()).rev().find(|&scale| {
         Spec::new(scale, config.spec.edge_factor(), config.spec.seed())
-            .is_ok_and(|spec| MemoryPlan::of(&Config { spec, ..*config }).peak() <= there)
+            .is_ok_and(|spec| plan_of(&Config { spec, ..*config }).peak() <= there)
     });
     let advice = match largest {
         Some(scale) => format!("the largest scale that fits is {scale}"),
@@ -65,12 +83,12 @@ mod tests {
     fn error_names_largest_fitting_scale() {
         let there = MemoryPlan::of(&config(20)).peak();
         let plan = MemoryPlan::of(&config(25));
-        let text = refusal(&config(25), &plan, there);
+        let text = refusal(&config(25), MemoryPlan::of, there);
         assert!(text.starts_with("scale 25 needs ") && text.contains("the largest scale that fits is 20 ("), "{text}");
-        let text = refusal(&config(25), &plan, there - 1);
+        let text = refusal(&config(25), MemoryPlan::of, there - 1);
         assert!(text.contains("fits is 19 (33,554,432 vertices, 536,870,912 edge tuples: edge tuples "), "{text}");
         assert_eq!(text.matches(" + ").count(), plan.stages().len() - 1, "{text}");
-        let text = refusal(&config(25), &plan, 0);
+        let text = refusal(&config(25), MemoryPlan::of, 0);
         assert!(text.contains("no scale fits"), "{text}");
     }
 

@@ -73,6 +73,7 @@ struct Version {
 struct Settings {
     scale: u32,
     edge_factor: u64,
+    processes: usize,
     threads: usize,
     roots: usize,
     bfs: String,
@@ -159,6 +160,7 @@ pub fn text(outcome: &Outcome<'_>, threads: usize, started: SystemTime, machine:
         settings: Settings {
             scale: spec.scale(),
             edge_factor: spec.edge_factor(),
+            processes: report.processes,
             threads,
             roots: config.roots,
             bfs: config.bfs.to_string(),

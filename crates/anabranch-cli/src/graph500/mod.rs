@@ -4,8 +4,17 @@ mod args;
 mod checkpoint;
 mod fit;
 mod json;
+#[cfg(feature = "mpi")]
+pub mod mpi;
+#[cfg(not(feature = "mpi"))]
+#[path = "no_mpi.rs"]
+pub mod mpi;
 mod observer;
 mod table;
+#[cfg(feature = "mpi")]
+mod traffic;
+
+use std::time::SystemTime;
 
 use graph500::{Built, Config, RunError, Spec, Techniques};
 
@@ -33,13 +42,16 @@ struct Outcome<'a> {
 /// All checks that can fail come before the first long step: of the options, the threads, the file for the results, and
 /// the memory.
 pub fn run(args: &Args) -> Result<(), Failure> {
-    let spec = Spec::new(args.scale, args.edge_factor, args.seed).map_err(|error| Failure::Usage(error.to_string()))?;
+    if args.mpi {
+        return mpi::run(args);
+    }
+    let spec = spec(args)?;
     let techniques = args.without.iter().fold(Techniques::default(), |all, &technique| all.without(technique));
     let config =
         Config { spec, bfs: args.bfs, roots: args.roots, validate: !args.skip_validation, sssp: args.sssp, techniques };
     let threads = args.threads()?;
 
-    let started = std::time::SystemTime::now();
+    let started = SystemTime::now();
     let signals = Signals::install()?;
     let file = args.json.as_deref().map(|path| Target::open(path, &signals)).transpose()?;
     let checkpoint = args.checkpoint.as_deref().map(|path| Checkpoint::open(path, &signals)).transpose()?;
@@ -67,14 +79,24 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     })?;
 
     let peak_bytes = machine::peak(&machine::files);
-    let outcome = Outcome { report: &report, config: &config, is_resumed, plan_bytes, peak_bytes };
+    print(&Outcome { report: &report, config: &config, is_resumed, plan_bytes, peak_bytes }, threads, file, started, "")
+}
+
+/// Writes the results of a run to the file and to standard output, where `details` follow the table.
+fn print(
+    outcome: &Outcome<'_>,
+    threads: usize,
+    file: Option<Target>,
+    started: SystemTime,
+    details: &str,
+) -> Result<(), Failure> {
     let on_stdout = file.as_ref().is_some_and(Target::is_stdout);
     // The file comes first: a closed standard output must not lose it. An unwritable file must not lose the table.
     let written = file.map_or(Ok(()), |file| {
         let machine = Machine::read(&machine::files);
-        file.write(&json::text(&outcome, threads, started, &machine))
+        file.write(&json::text(outcome, threads, started, &machine))
     });
-    let text = format!("{}\n\n{}", table::text(&outcome, threads, on_stdout), report.official());
+    let text = format!("{}\n{details}\n{}", table::text(outcome, threads, on_stdout), outcome.report.official());
     let printed = if on_stdout {
         text.lines().for_each(crate::exit::print_line);
         Ok(())
@@ -85,6 +107,10 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         (Err(file), Err(_)) => Err(file),
         (written, printed) => written.and(printed),
     }
+}
+
+fn spec(args: &Args) -> Result<Spec, Failure> {
+    Spec::new(args.scale, args.edge_factor, args.seed).map_err(|error| Failure::Usage(error.to_string()))
 }
 
 fn failed(error: RunError) -> Failure {

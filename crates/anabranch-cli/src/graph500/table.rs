@@ -31,7 +31,13 @@ fn rows(outcome: &Outcome<'_>, threads: usize) -> Vec<(&'static str, String)> {
     };
     let mut rows = vec![
         ("graph", format!("{vertices} vertices, {tuples} edge tuples")),
-        ("threads", threads.to_string()),
+        (
+            "threads",
+            match report.processes {
+                1 => threads.to_string(),
+                processes => format!("{threads} in each of {processes} processes"),
+            },
+        ),
         ("kernel", kernel(config)),
         ("generation", seconds(report.generation_seconds)),
         ("construction", seconds(report.construction_seconds)),

@@ -11,7 +11,7 @@
 //! end.
 
 mod color;
-mod direction;
+pub(crate) mod direction;
 mod sequential;
 
 use std::fmt;
@@ -165,29 +165,29 @@ impl<'g> Search<'g> {
             self.kernel.search(rank, tree, &halt)
         };
         halt.check()?;
-        self.translate();
+        translate(&self.tree, self.graph, &mut self.parents);
         // An isolated root is in no tree of ranks.
         self.parents[root as usize] = root as i64;
         Ok(reach)
-    }
-
-    /// Writes `parents` from the tree.
-    fn translate(&mut self) {
-        let (tree, unreached) = (&self.tree[..], self.graph.no_label());
-        let blocks = self.parents.par_chunks_mut(TRANSLATED).zip(self.graph.ranks.par_chunks(TRANSLATED));
-        blocks.for_each(|(parents, ranks)| {
-            for (parent, &rank) in parents.iter_mut().zip(ranks) {
-                // Without a branch: the loads of many iterations then overlap, and -1 has all bits.
-                let above = tree[rank as usize];
-                *parent = i64::from(above) | -i64::from(above == unreached);
-            }
-        });
     }
 
     /// Returns the tree of the last run: every vertex's parent, or [`UNREACHED`].
     pub fn parents(&self) -> &[i64] {
         &self.parents
     }
+}
+
+/// Writes `parents` from the tree.
+pub(crate) fn translate(tree: &[u32], graph: &Graph, parents: &mut [i64]) {
+    let unreached = graph.no_label();
+    let blocks = parents.par_chunks_mut(TRANSLATED).zip(graph.ranks.par_chunks(TRANSLATED));
+    blocks.for_each(|(parents, ranks)| {
+        for (parent, &rank) in parents.iter_mut().zip(ranks) {
+            // Without a branch: the loads of many iterations then overlap, and -1 has all bits.
+            let above = tree[rank as usize];
+            *parent = i64::from(above) | -i64::from(above == unreached);
+        }
+    });
 }
 
 /// A search algorithm.

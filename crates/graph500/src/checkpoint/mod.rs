@@ -106,7 +106,7 @@ impl Built {
     /// Returns the first error of `to`.
     pub fn write_checkpoint(&self, to: &mut dyn Write) -> io::Result<()> {
         let Built { spec, edges, graph, generation_seconds, construction_seconds } = self;
-        let Graph { num_arcs, ranks, labels, bases, rows, neighbours, first, first_labels: _ } = graph;
+        let Graph { num_arcs, start: _, ranks, labels, bases, rows, neighbours, first, first_labels: _ } = graph;
         let lens =
             [ranks.len(), labels.len(), bases.len(), rows.len(), neighbours.len(), first.len(), edges.words.len()];
         let header = Header {
@@ -153,6 +153,7 @@ impl Built {
         }
         let [ranks, labels, bases, rows, neighbours, first, ends] = header.lens.map(|len| len as usize);
         let mut graph = Graph {
+            start: 0,
             num_arcs: header.num_arcs,
             ranks: from.get_all("the vertex order", ranks)?,
             labels: from.get_all("the vertex order", labels)?,

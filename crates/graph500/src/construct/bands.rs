@@ -17,7 +17,7 @@ const OCTAVE: u32 = 6;
 #[derive(Clone, Copy)]
 pub(crate) struct Bands {
     num_ranks: usize,
-    /// Bits of a rank.
+    /// Bits of a target.
     pub(super) bits: u32,
     /// Binary logarithm of the ranks in the largest band.
     max_shift: u32,
@@ -27,10 +27,13 @@ impl Bands {
     /// Chooses the bands. A large band has 2^10 ranks. Beyond 2^22 ranks it has more, because only some 2^11 positions
     /// can be written at once before the TLB overflows. It never has more than 2^16 ranks, so that a source within its
     /// band has 16 bits.
-    pub(crate) fn new(num_ranks: usize) -> Bands {
-        let bits = usize::BITS - num_ranks.saturating_sub(1).leading_zeros();
+    ///
+    /// Sources are below `num_ranks`, and targets below `num_targets`.
+    pub(crate) fn new(num_ranks: usize, num_targets: usize) -> Bands {
+        let bits = |numbers: usize| usize::BITS - numbers.saturating_sub(1).leading_zeros();
+        let (targets, bits) = (bits(num_targets), bits(num_ranks));
         let max_shift = if bits <= 22 { 10 } else { (bits - 11).clamp(10, 16) };
-        Bands { num_ranks, bits, max_shift }
+        Bands { num_ranks, bits: targets, max_shift }
     }
 
     /// Returns whether a source within its band and a target fit into 32 bits together.
@@ -69,7 +72,7 @@ impl Bands {
     }
 
     /// Returns the start of each band's arcs, and finally the number of arcs. The rows have their lengths.
-    pub(super) fn arc_starts(&self, rows: &[Row]) -> Result<Vec<u64>, RunError> {
+    pub(crate) fn arc_starts(&self, rows: &[Row]) -> Result<Vec<u64>, RunError> {
         let arcs = |band: usize| {
             let rows = &rows[self.first_rank(band)..self.first_rank(band + 1)];
             rows.iter().map(|row| u64::from(row.len)).sum::<u64>()
@@ -90,7 +93,7 @@ impl Bands {
     }
 
     /// Returns the base from which the rows of each word of 64 ranks count: the start of the first rank's band.
-    pub(super) fn bases(&self, starts: &[u64]) -> Vec<u64> {
+    pub(crate) fn bases(&self, starts: &[u64]) -> Vec<u64> {
         (0..self.num_ranks.div_ceil(64)).into_par_iter().map(|word| starts[self.of(64 * word as u32)]).collect()
     }
 }
@@ -102,7 +105,7 @@ mod tests {
     #[test]
     fn bands_are_consecutive_ranges_of_ranks() {
         for num_ranks in [0, 1, 63, 64, 65, 1000, 100_000, (1 << 20) + 1, 5 << 20] {
-            let bands = Bands::new(num_ranks);
+            let bands = Bands::new(num_ranks, num_ranks);
             assert_eq!(bands.first_rank(bands.count()), num_ranks);
             assert_eq!(bands.first_rank(0), 0);
             for band in 0..bands.count() {

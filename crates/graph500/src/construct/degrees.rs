@@ -8,15 +8,19 @@ use anabranch::prelude::*;
 
 use super::BLOCK;
 use crate::RunError;
-use crate::edge::Tuple;
 use crate::memory::zeroed;
 use crate::watch::Watch;
 
 /// Counters that one task adds.
 const SUMS: usize = 1 << 14;
 
-/// Returns the number of non-loop tuples at each label.
-pub(super) fn count(edges: &[impl Tuple], num_vertices: usize, watch: &Watch<'_>) -> Result<Vec<u32>, RunError> {
+/// Returns the number of tuples at each of `num_vertices` vertices. `add` counts one tuple, at most once a vertex.
+pub(crate) fn count<T: Sync>(
+    edges: &[T],
+    num_vertices: usize,
+    add: impl Fn(&mut [u32], &T) + Sync,
+    watch: &Watch<'_>,
+) -> Result<Vec<u32>, RunError> {
     let what = "the degree counters";
     let pieces = anabranch::current_num_threads().min(2 * edges.len() / num_vertices.max(1));
     // A tuple increments a label's counter once, so that a piece of 2^32 - 1 tuples cannot overflow it.
@@ -31,29 +35,25 @@ pub(super) fn count(edges: &[impl Tuple], num_vertices: usize, watch: &Watch<'_>
             if watch.is_cancelled() {
                 return;
             }
-            for edge in edges {
-                let (a, b) = edge.low_ends();
-                let arc = u32::from(a != b);
-                degrees[a as usize] += arc;
-                degrees[b as usize] += arc;
-            }
+            edges.iter().for_each(|edge| add(degrees, edge));
             watch.advance(edges.len() as u64);
         }
     });
     drop(counters);
     watch.check()?;
-    for counters in others {
-        let sums = total.par_chunks_mut(SUMS).zip(counters.par_chunks(SUMS));
-        let fits = sums.map(|(total, counters)| {
-            total.iter_mut().zip(counters).all(|(total, count)| {
-                let sum = total.checked_add(*count);
-                *total = sum.unwrap_or(u32::MAX);
-                sum.is_some()
-            })
-        });
-        if !fits.reduce(|| true, |a, b| a && b) {
-            return Err(RunError::TooDense);
-        }
-    }
+    others.iter().try_for_each(|counters| add_counters(&mut total, counters))?;
     Ok(total)
+}
+
+/// Adds `counters` to `total`.
+pub(crate) fn add_counters(total: &mut [u32], counters: &[u32]) -> Result<(), RunError> {
+    let sums = total.par_chunks_mut(SUMS).zip(counters.par_chunks(SUMS));
+    let fits = sums.map(|(total, counters)| {
+        total.iter_mut().zip(counters).all(|(total, count)| {
+            let sum = total.checked_add(*count);
+            *total = sum.unwrap_or(u32::MAX);
+            sum.is_some()
+        })
+    });
+    if fits.reduce(|| true, |a, b| a && b) { Ok(()) } else { Err(RunError::TooDense) }
 }

@@ -16,11 +16,11 @@
 //! than they.
 
 mod bands;
-mod degrees;
+pub(crate) mod degrees;
 mod narrow;
 mod partition;
-mod rank;
-mod sort;
+pub(crate) mod rank;
+pub(crate) mod sort;
 
 use anabranch::prelude::*;
 
@@ -32,6 +32,7 @@ use crate::{Edge, Observer, Phase, RunError, Technique, Techniques};
 
 pub(crate) use bands::Bands;
 pub(crate) use narrow::NarrowEdges;
+pub(crate) use partition::Partition;
 pub(crate) use rank::no_label;
 
 /// Tuples between two checks of the observer.
@@ -70,22 +71,37 @@ impl Graph {
     }
 
     /// Runs steps 2 to 5.
-    pub(crate) fn of_tuples(
-        edges: &[impl Tuple],
+    pub(crate) fn of_tuples<T: Tuple>(
+        edges: &[T],
         num_vertices: usize,
         techniques: Techniques,
         watch: Watch<'_>,
     ) -> Result<Graph, RunError> {
-        let degrees = degrees::count(edges, num_vertices, &watch)?;
+        let add = |degrees: &mut [u32], edge: &T| {
+            let (a, b) = Tuple::low_ends(*edge);
+            let arc = u32::from(a != b);
+            degrees[a as usize] += arc;
+            degrees[b as usize] += arc;
+        };
+        let degrees = degrees::count(edges, num_vertices, add, &watch)?;
         let rank::Order { ranks, labels, mut rows } = rank::rank(degrees, techniques.has(Technique::DegreeOrder))?;
-        let bands = Bands::new(rows.len());
+        let bands = Bands::new(rows.len(), rows.len());
         let starts = bands.arc_starts(&rows)?;
-        let mut arcs = partition::partition(edges, &ranks, &bands, starts, &watch)?;
+        let mut partition = Partition::new(&bands, starts)?;
+        let ends = |edge: &T| {
+            let (a, b) = Tuple::low_ends(*edge);
+            (ranks[a as usize], ranks[b as usize])
+        };
+        // Only a self-loop has two equal ranks, or two that stand for isolated vertices.
+        let arcs = |a, b| if a == b { [None, None] } else { [Some((a, b)), Some((b, a))] };
+        partition.add(edges, ends, arcs, &watch)?;
+        let mut arcs = partition.finish();
         let first = sort::sort(&mut arcs, &mut rows, &bands, &watch)?;
         let num_arcs = rows.par_iter().map(|row| u64::from(row.len)).sum();
         let bases = bands.bases(&arcs.starts);
         let first_labels = first_labels(&labels, &first)?;
-        let graph = Graph { num_arcs, ranks, labels, bases, rows, neighbours: arcs.words, first, first_labels };
+        let graph =
+            Graph { num_arcs, start: 0, ranks, labels, bases, rows, neighbours: arcs.words, first, first_labels };
         watch.finish()?;
         Ok(graph)
     }
@@ -104,7 +120,7 @@ pub(crate) fn first_labels(labels: &[u32], first: &[u32]) -> Result<Vec<u32>, Ru
 }
 
 /// Returns the largest label plus one.
-fn num_vertices(edges: &[Edge], watch: &Watch<'_>) -> Result<usize, RunError> {
+pub(crate) fn num_vertices(edges: &[Edge], watch: &Watch<'_>) -> Result<usize, RunError> {
     let larger = |largest: Option<u64>, edges: &[Edge]| {
         if watch.is_cancelled() {
             return largest;

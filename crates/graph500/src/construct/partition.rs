@@ -16,7 +16,6 @@ use anabranch::prelude::*;
 use super::BLOCK;
 use super::bands::Bands;
 use crate::RunError;
-use crate::edge::Tuple;
 use crate::memory::{Shared, zeroed};
 use crate::watch::Watch;
 
@@ -26,34 +25,55 @@ const BATCH: usize = 256;
 const BUFFER: usize = 15;
 
 /// The arcs of all bands, one band after the other.
-pub(super) struct Arcs {
+pub(crate) struct Arcs {
     /// The start of each band, and finally the number of arcs.
-    pub(super) starts: Vec<u64>,
+    pub(crate) starts: Vec<u64>,
     /// The targets, below the sources if those fit.
-    pub(super) words: Vec<u32>,
+    pub(crate) words: Vec<u32>,
     /// The sources, as indices within the band, if they do not fit into the words; else empty.
     pub(super) sources: Vec<u16>,
 }
 
-pub(super) fn partition(
-    edges: &[impl Tuple],
-    ranks: &[u32],
-    bands: &Bands,
-    starts: Vec<u64>,
-    watch: &Watch<'_>,
-) -> Result<Arcs, RunError> {
-    let total = starts.last().copied().unwrap_or_default() as usize;
-    let mut words = zeroed::<u32>("the adjacency lists", total)?;
-    let mut sources = zeroed::<u16>("the arcs' sources", if bands.is_packed() { 0 } else { total })?;
-    let mut cursors = starts.clone();
-    let target = Places { cursors: cursors.shared(), words: words.shared(), sources: sources.shared(), bands };
-    if bands.is_packed() {
-        distribute::<u32, _>(edges, ranks, &target, watch);
-    } else {
-        distribute::<u64, _>(edges, ranks, &target, watch);
+/// Bands into which tuples are partitioned.
+pub(crate) struct Partition<'a> {
+    bands: &'a Bands,
+    arcs: Arcs,
+    /// The next free place of each band.
+    cursors: Vec<u64>,
+}
+
+impl<'a> Partition<'a> {
+    /// Creates empty bands, which start at `starts`.
+    pub(crate) fn new(bands: &'a Bands, starts: Vec<u64>) -> Result<Partition<'a>, RunError> {
+        let total = starts.last().copied().unwrap_or_default() as usize;
+        let words = zeroed::<u32>("the adjacency lists", total)?;
+        let sources = zeroed::<u16>("the arcs' sources", if bands.is_packed() { 0 } else { total })?;
+        Ok(Partition { bands, cursors: starts.clone(), arcs: Arcs { starts, words, sources } })
     }
-    watch.check()?;
-    Ok(Arcs { starts, words, sources })
+
+    /// Adds the arcs of the tuples. `ends` returns the numbers of a tuple's ends, and `arcs` the arcs between them.
+    pub(crate) fn add<T: Sync>(
+        &mut self,
+        edges: &[T],
+        ends: impl Fn(&T) -> (u32, u32) + Sync,
+        arcs: impl Fn(u32, u32) -> [Option<(u32, u32)>; 2] + Sync,
+        watch: &Watch<'_>,
+    ) -> Result<(), RunError> {
+        let Arcs { words, sources, .. } = &mut self.arcs;
+        let cursors = self.cursors.shared();
+        let places = Places { cursors, words: words.shared(), sources: sources.shared(), bands: self.bands };
+        if self.bands.is_packed() {
+            distribute::<u32, T>(edges, ends, arcs, &places, watch);
+        } else {
+            distribute::<u64, T>(edges, ends, arcs, &places, watch);
+        }
+        watch.check()
+    }
+
+    /// Returns the bands, which are full.
+    pub(crate) fn finish(self) -> Arcs {
+        self.arcs
+    }
 }
 
 /// The bands that all workers fill.
@@ -109,9 +129,15 @@ impl Arc for u64 {
     }
 }
 
-fn distribute<A: Arc, E: Tuple>(edges: &[E], ranks: &[u32], places: &Places<'_>, watch: &Watch<'_>) {
+fn distribute<A: Arc, T: Sync>(
+    edges: &[T],
+    ends_of: impl Fn(&T) -> (u32, u32) + Sync,
+    arcs: impl Fn(u32, u32) -> [Option<(u32, u32)>; 2] + Sync,
+    places: &Places<'_>,
+    watch: &Watch<'_>,
+) {
     let buffers = || vec![Buffer { len: 0, arcs: [A::default(); BUFFER] }; places.bands.count()];
-    let fill = |mut buffers: Vec<Buffer<A>>, edges: &[E]| {
+    let fill = |mut buffers: Vec<Buffer<A>>, edges: &[T]| {
         if watch.is_cancelled() {
             return buffers;
         }
@@ -119,13 +145,12 @@ fn distribute<A: Arc, E: Tuple>(edges: &[E], ranks: &[u32], places: &Places<'_>,
         for edges in edges.chunks(BATCH) {
             // The reads of a batch do not wait for each other. Those between two writes would wait for their branches.
             for (ends, edge) in ends.iter_mut().zip(edges) {
-                let (a, b) = edge.low_ends();
-                *ends = (ranks[a as usize], ranks[b as usize]);
+                *ends = ends_of(edge);
             }
-            // Only a self-loop has two equal ranks, or two that stand for isolated vertices.
-            for &(a, b) in ends[..edges.len()].iter().filter(|(a, b)| a != b) {
-                push(&mut buffers, a, b, places);
-                push(&mut buffers, b, a, places);
+            for &(a, b) in &ends[..edges.len()] {
+                for (source, target) in arcs(a, b).into_iter().flatten() {
+                    push(&mut buffers, source, target, places);
+                }
             }
         }
         watch.advance(edges.len() as u64);

@@ -15,13 +15,13 @@ use crate::memory::{Shared, zeroed};
 const CLASSES: usize = 896;
 
 /// The order of the vertices.
-pub(super) struct Order {
+pub(crate) struct Order {
     /// The rank of each label; for isolated vertices, the number of ranks.
-    pub(super) ranks: Vec<u32>,
+    pub(crate) ranks: Vec<u32>,
     /// The label at each rank, and a number that is no connected vertex's label.
-    pub(super) labels: Vec<u32>,
+    pub(crate) labels: Vec<u32>,
     /// The rows, whose lengths are the degrees.
-    pub(super) rows: Vec<Row>,
+    pub(crate) rows: Vec<Row>,
 }
 
 /// Returns the degree rounded down to six significant bits, densely numbered.
@@ -32,7 +32,7 @@ fn class(degree: u32) -> usize {
 }
 
 /// Computes the order from each label's degree. If it is not `by_degree`, all connected vertices are in one class.
-pub(super) fn rank(mut degrees: Vec<u32>, by_degree: bool) -> Result<Order, RunError> {
+pub(crate) fn rank(mut degrees: Vec<u32>, by_degree: bool) -> Result<Order, RunError> {
     let class = |degree: u32| if by_degree { class(degree) } else { degree.min(1) as usize };
     // At most 64 groups of labels, so that their counters stay few and the prefix sums short.
     let group = degrees.len().div_ceil(64).max(1 << 12);

@@ -20,8 +20,6 @@ const MAX_DIGIT: u32 = 11;
 
 /// A band and its parts of the arrays.
 struct Band<'a> {
-    /// The first rank.
-    start: u32,
     /// The distance of the band from the base of its rows.
     offset: u32,
     /// The arcs on entry, the rows afterwards.
@@ -71,7 +69,7 @@ impl Key for u64 {
 }
 
 /// Writes the rows over the arcs, and their places. Returns the first neighbours.
-pub(super) fn sort(arcs: &mut Arcs, rows: &mut [Row], bands: &Bands, watch: &Watch<'_>) -> Result<Vec<u32>, RunError> {
+pub(crate) fn sort(arcs: &mut Arcs, rows: &mut [Row], bands: &Bands, watch: &Watch<'_>) -> Result<Vec<u32>, RunError> {
     let mut first = zeroed::<u32>("the first neighbours", rows.len())?;
     let mut parts = Vec::with_capacity(bands.count());
     let mut rest = (&mut arcs.words[..], rows, &mut first[..]);
@@ -84,7 +82,7 @@ pub(super) fn sort(arcs: &mut Arcs, rows: &mut [Row], bands: &Bands, watch: &Wat
         (first, rest.2) = rest.2.split_at_mut(ranks);
         let sources = arcs.sources.get(limits[0] as usize..limits[1] as usize).unwrap_or_default();
         let base = arcs.starts[bands.of(start as u32 & !63)];
-        parts.push(Band { start: start as u32, offset: (limits[0] - base) as u32, words, sources, rows, first });
+        parts.push(Band { offset: (limits[0] - base) as u32, words, sources, rows, first });
     }
     if bands.is_packed() {
         sort_bands::<u32>(&mut parts, bands, watch);
@@ -129,7 +127,7 @@ struct Scratch<K> {
 struct OpenRow {
     /// The position of its next target.
     next: u32,
-    /// Its last target. Initially its source, which is never a target.
+    /// Its last target. Initially a number that is none.
     last: u32,
 }
 
@@ -160,10 +158,10 @@ impl<K: Key> Scratch<K> {
     fn deal(&mut self, band: &mut Band<'_>, bits: u32) {
         let mut start = 0;
         self.open.clear();
-        self.open.extend((band.start..).zip(&mut *band.rows).map(|(rank, row)| {
+        self.open.extend(band.rows.iter_mut().map(|row| {
             row.offset = start;
             start += row.len;
-            OpenRow { next: row.offset, last: rank }
+            OpenRow { next: row.offset, last: u32::MAX }
         }));
         for &key in &self.keys {
             let open = &mut self.open[key.source(bits)];

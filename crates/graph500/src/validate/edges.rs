@@ -153,11 +153,14 @@ fn broken(index: usize, edge: impl Tuple, words: &[AtomicU64]) -> ValidationErro
     }
 }
 
-/// Counts the input tuples in the component that `parents` spans, if the tree is not validated.
-pub(crate) fn count_edges(edges: &[impl Tuple], parents: &[i64], halt: &Halt<'_>) -> Result<u64, Verdict> {
+/// Counts the input tuples whose ends are inside a component, if the tree is not validated.
+pub(crate) fn count_edges(
+    edges: &[impl Tuple],
+    is_inside: impl Fn(u32) -> bool + Sync,
+    halt: &Halt<'_>,
+) -> Result<u64, Verdict> {
     let inside = |inside: &mut u64, index: usize| {
-        let (a, _) = edges[index].low_ends();
-        *inside += u64::from(parents[a as usize] >= 0);
+        *inside += u64::from(is_inside(edges[index].low_ends().0));
         Ok(())
     };
     blocks(edges.len(), halt, inside, |a, b| a + b)

@@ -159,14 +159,37 @@ impl<'a> Validator<'a> {
     /// Returns the first violation.
     pub fn check(&mut self, key: u64, parents: &[i64], observer: &dyn Observer) -> Result<Component, Verdict> {
         let halt = Halt::new(observer);
-        self.load(key, parents, &halt)?;
+        self.load(key, parents.len(), |vertex| parents[vertex], &halt)?;
         self.find_levels(key, &halt)?;
         self.finish(parents, &halt)
     }
 
+    /// Checks 1 to 4, and marks the tree edges among these tuples for check 5. The count of edges is of these tuples.
+    pub(crate) fn check_part(
+        &mut self,
+        key: u64,
+        parent_of: impl Fn(usize) -> i64 + Sync,
+        halt: &Halt<'_>,
+    ) -> Result<Component, Verdict> {
+        self.load(key, self.words.len(), parent_of, halt)?;
+        self.find_levels(key, halt)?;
+        self.check_edges(halt)
+    }
+
+    /// After [`check_part`](Self::check_part), returns the vertices of the `word`th 64 whose tree edge is not among
+    /// these tuples, as bits.
+    pub(crate) fn unseen(&self, word: usize) -> u64 {
+        let vertices = word * 64..(word * 64 + 64).min(self.words.len());
+        let is_unseen = |vertex: usize| {
+            let found = self.words[vertex];
+            found != OUTSIDE && parent(found) != vertex as u32
+        };
+        vertices.clone().fold(0, |bits, vertex| bits | u64::from(is_unseen(vertex)) << (vertex - vertices.start))
+    }
+
     /// Check 1 alone: `parents` is a tree with `key` as its root. The result has no count of edges.
     pub(crate) fn check_tree(&mut self, key: u64, parents: &[i64], halt: &Halt<'_>) -> Result<Component, Verdict> {
-        self.load(key, parents, halt)?;
+        self.load(key, parents.len(), |vertex| parents[vertex], halt)?;
         self.find_levels(key, halt)?;
         check_tree_edges(self.words.shared(), halt)
     }
@@ -187,7 +210,7 @@ impl<'a> Validator<'a> {
         observer: &dyn Observer,
     ) -> Result<Component, Verdict> {
         let halt = Halt::new(observer);
-        self.load(key, parents, &halt)?;
+        self.load(key, parents.len(), |vertex| parents[vertex], &halt)?;
         self.find_levels(key, &halt)?;
         for (word, &claimed) in self.words.iter_mut().zip(&levels[..parents.len()]) {
             if *word != OUTSIDE {
@@ -197,19 +220,25 @@ impl<'a> Validator<'a> {
         self.finish(parents, &halt)
     }
 
-    /// Checks that parents are in range and that the key is its own; fills the words.
-    fn load(&mut self, key: u64, parents: &[i64], halt: &Halt<'_>) -> Result<(), Verdict> {
+    /// Checks that `parents` parents are in range and that the key is its own; fills the words.
+    fn load(
+        &mut self,
+        key: u64,
+        parents: usize,
+        parent_of: impl Fn(usize) -> i64 + Sync,
+        halt: &Halt<'_>,
+    ) -> Result<(), Verdict> {
         let vertices = self.words.len();
-        if parents.len() != vertices {
-            return Err(ValidationError::Length { parents: parents.len(), vertices }.into());
+        if parents != vertices {
+            return Err(ValidationError::Length { parents, vertices }.into());
         }
-        let of_key = usize::try_from(key).ok().and_then(|key| parents.get(key));
-        if of_key != Some(&(key as i64)) {
-            return Err(ValidationError::Root { parent: of_key.copied().unwrap_or(-1) }.into());
+        let of_key = usize::try_from(key).ok().filter(|&key| key < parents).map(&parent_of);
+        if of_key != Some(key as i64) {
+            return Err(ValidationError::Root { parent: of_key.unwrap_or(-1) }.into());
         }
         let words = self.words.shared();
         each_vertex(vertices, halt, |vertex| {
-            let found = match parents[vertex] {
+            let found = match parent_of(vertex) {
                 -1 => OUTSIDE,
                 parent if (0..vertices as i64).contains(&parent) => word(UNKNOWN, parent as u32),
                 parent => {
@@ -233,13 +262,8 @@ impl<'a> Validator<'a> {
 
     /// Runs check 2, and then the checks over the tuples.
     fn finish(&mut self, parents: &[i64], halt: &Halt<'_>) -> Result<Component, Verdict> {
+        let component = self.check_edges(halt)?;
         let words = self.words.shared();
-        let mut component = check_tree_edges(words, halt)?;
-        let (tags, depth) = (self.tags.shared(), component.depth);
-        component.edges = match self.edges {
-            Tuples::Wide(edges) => edges::check(edges, words, tags, depth, halt)?,
-            Tuples::Narrow(edges) => edges::check(edges, words, tags, depth, halt)?,
-        };
         each_vertex(words.len(), halt, |vertex| {
             let found = words[vertex].load(Relaxed);
             if found == OUTSIDE || parent(found) == vertex as u32 {
@@ -248,6 +272,18 @@ impl<'a> Validator<'a> {
                 Err(ValidationError::NotAnEdge { vertex: vertex as u64, parent: parents[vertex] as u64 })
             }
         })?;
+        Ok(component)
+    }
+
+    /// Runs checks 2 to 4, and marks the tree edges.
+    fn check_edges(&mut self, halt: &Halt<'_>) -> Result<Component, Verdict> {
+        let words = self.words.shared();
+        let mut component = check_tree_edges(words, halt)?;
+        let (tags, depth) = (self.tags.shared(), component.depth);
+        component.edges = match self.edges {
+            Tuples::Wide(edges) => edges::check(edges, words, tags, depth, halt)?,
+            Tuples::Narrow(edges) => edges::check(edges, words, tags, depth, halt)?,
+        };
         Ok(component)
     }
 }

@@ -1,36 +1,7 @@
 //! Searches of a seeded corpus of graphs against a plain queue, on pools of 1 to 32 threads.
 
-use crate::common::{edges, naive_adjacency, naive_levels, tree_levels};
-use graph500::{BfsKind, Edge, Graph, Search, Spec, Technique, Techniques, Validator, generate};
-
-/// The graphs with their names.
-fn corpus() -> Vec<(&'static str, Vec<Edge>)> {
-    let grid = (0..60u64).flat_map(|y| {
-        (0..60).flat_map(move |x| {
-            let right = (x < 59).then_some((60 * y + x, 60 * y + x + 1));
-            let below = (y < 59).then_some((60 * y + x, 60 * y + x + 60));
-            right.into_iter().chain(below)
-        })
-    });
-    let star = (1..5000).map(|leaf| (0, leaf));
-    let path = (1..3000).map(|vertex| (vertex - 1, vertex));
-    let components = (1..400).flat_map(|vertex| [(0, vertex), (1000 + vertex, 1001 + vertex)]);
-    let kronecker = |scale, seed| generate(&Spec::new(scale, 16, seed).unwrap(), &()).unwrap();
-    let pairs: Vec<(&str, Vec<(u64, u64)>)> = vec![
-        ("no edge", vec![]),
-        ("one vertex", vec![(0, 0)]),
-        ("one edge", vec![(0, 1)]),
-        ("self-loops", (0..100).map(|vertex| (vertex, vertex)).collect()),
-        ("duplicates", (0..500).map(|i| (i % 7, i % 5)).collect()),
-        ("isolated vertices", (0..300).map(|i| (100 * i, 100 * (i / 2))).collect()),
-        ("star", star.collect()),
-        ("path", path.collect()),
-        ("grid", grid.collect()),
-        ("two components", components.collect()),
-    ];
-    let small = pairs.into_iter().map(|(name, pairs)| (name, edges(&pairs)));
-    small.chain([("scale 10", kronecker(10, 3)), ("scale 12", kronecker(12, 4))]).collect()
-}
+use crate::common::{corpus, edges, naive_adjacency, naive_levels, tree_levels};
+use graph500::{BfsKind, Edge, Graph, Search, Technique, Techniques, Validator};
 
 #[test]
 fn corpus_has_the_levels_of_a_queue_on_1_to_32_threads() {

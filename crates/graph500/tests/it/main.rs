@@ -3,6 +3,7 @@
 mod checkpoint;
 mod common;
 mod corpus;
+mod distributed;
 mod paths;
 mod properties;
 mod run;

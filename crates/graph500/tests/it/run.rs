@@ -198,6 +198,7 @@ fn memory_plan_adds_up() {
 
 fn report(searches: &[(f64, u64, Option<f64>)]) -> Report {
     Report {
+        processes: 1,
         spec: Spec::new(20, 16, 1).unwrap(),
         bfs: BfsKind::Direction,
         threads: 2,

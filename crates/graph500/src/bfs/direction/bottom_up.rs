@@ -15,17 +15,17 @@ use crate::watch::Halt;
 const BLOCK: usize = 16;
 
 /// What all blocks of a level read.
-pub(super) struct Level<'a> {
-    pub(super) graph: &'a Graph,
+pub(crate) struct Level<'a> {
+    pub(crate) graph: &'a Graph,
     /// The frontier.
-    pub(super) front: &'a [u64],
+    pub(crate) front: &'a [u64],
     /// Whether all vertices of a word first try their first neighbours.
-    pub(super) tries_first: bool,
+    pub(crate) tries_first: bool,
 }
 
 impl Level<'_> {
     /// Runs the level. Sets the vertices that it finds in `next` and `visited`, and returns their number.
-    pub(super) fn run(&self, visited: &mut [u64], next: &mut [u64], tree: &mut [u32], halt: &Halt<'_>) -> u64 {
+    pub(crate) fn run(&self, visited: &mut [u64], next: &mut [u64], tree: &mut [u32], halt: &Halt<'_>) -> u64 {
         let blocks = (visited.par_chunks_mut(BLOCK), next.par_chunks_mut(BLOCK), tree.par_chunks_mut(64 * BLOCK));
         let search = blocks.into_par_iter().enumerate().map(|(block, (visited, next, tree))| {
             if halt.is_cancelled() {

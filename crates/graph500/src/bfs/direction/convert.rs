@@ -46,7 +46,7 @@ impl<'a> Tail<'a> {
 }
 
 /// Makes `bits` the set of the vertices.
-pub(super) fn set_bits(vertices: &[u32], bits: &mut [u64]) {
+pub(crate) fn set_bits(vertices: &[u32], bits: &mut [u64]) {
     bits.par_chunks_mut(WORDS).for_each(|words| words.fill(0));
     let bits = bits.shared();
     vertices.par_chunks(VERTICES).for_each(|vertices| {
@@ -57,7 +57,7 @@ pub(super) fn set_bits(vertices: &[u32], bits: &mut [u64]) {
 }
 
 /// Lists the vertices of the set in the queue from `start` on. Returns their places.
-pub(super) fn list_bits(bits: &[u64], queue: &mut [u32], start: usize) -> Range<usize> {
+pub(crate) fn list_bits(bits: &[u64], queue: &mut [u32], start: usize) -> Range<usize> {
     let tail = Tail::new(&mut queue[start..]);
     bits.par_chunks(PIECE).enumerate().for_each(|(piece, words)| {
         let mut places = tail.reserve(count(words) as usize).iter();

@@ -23,9 +23,9 @@
 //! **Orderings.** All atomics are relaxed: a claim hands over only the vertex, and the end of a parallel loop separates
 //! levels.
 
-mod bottom_up;
-mod convert;
-mod top_down;
+pub(crate) mod bottom_up;
+pub(crate) mod convert;
+pub(crate) mod top_down;
 
 use std::ops::Range;
 
@@ -39,9 +39,9 @@ use crate::watch::Halt;
 use crate::{RunError, Technique, Techniques};
 
 /// Turns bottom-up once the frontier has more than this fraction of the unexplored edges.
-const ALPHA: u64 = 30;
+pub(crate) const ALPHA: u64 = 30;
 /// Turns top-down once the frontier, so many times, is smaller than the unvisited vertices and the bitmap's words.
-const BETA: u64 = 4;
+pub(crate) const BETA: u64 = 4;
 /// Words of a bitmap that one task copies or clears.
 const WORDS: usize = 1 << 14;
 
@@ -55,11 +55,13 @@ pub(super) struct Direction<'g> {
 }
 
 /// A frontier in the queue.
-struct Frontier {
+pub(crate) struct Frontier {
     /// Its part of the queue.
-    places: Range<usize>,
+    pub(crate) places: Range<usize>,
     /// The sum of its degrees.
-    edges: u64,
+    pub(crate) edges: u64,
+    /// Messages to the owners of further vertices, in a distributed graph.
+    pub(crate) remote: Vec<u64>,
 }
 
 impl<'g> Direction<'g> {
@@ -104,17 +106,17 @@ impl<'g> Direction<'g> {
             }
         }
     }
+}
 
-    fn clear_unreached(&self, tree: &mut [u32]) {
-        let unreached = self.graph.no_label();
-        self.visited.par_chunks(WORDS).zip(tree.par_chunks_mut(64 * WORDS)).for_each(|(visited, tree)| {
-            for (i, &word) in visited.iter().enumerate().filter(|&(_, &word)| word != !0) {
-                for bit in ones(!word) {
-                    tree[i * 64 + bit as usize] = unreached;
-                }
+/// Writes `unreached` into the tree for each vertex that is not visited.
+pub(crate) fn clear_unreached(visited: &[u64], tree: &mut [u32], unreached: u32) {
+    visited.par_chunks(WORDS).zip(tree.par_chunks_mut(64 * WORDS)).for_each(|(visited, tree)| {
+        for (i, &word) in visited.iter().enumerate().filter(|&(_, &word)| word != !0) {
+            for bit in ones(!word) {
+                tree[i * 64 + bit as usize] = unreached;
             }
-        });
-    }
+        }
+    });
 }
 
 impl Kernel for Direction<'_> {
@@ -131,7 +133,7 @@ impl Kernel for Direction<'_> {
 
         let mut reach = Reach { reached: 1, depth: 0 };
         let mut unexplored = graph.num_arcs;
-        let mut frontier = Frontier { places: 0..1, edges: u64::from(graph.row_len(root)) };
+        let mut frontier = Frontier { places: 0..1, edges: u64::from(graph.row_len(root)), remote: Vec::new() };
         while !frontier.places.is_empty() && !halt.is_cancelled() {
             let places = if self.techniques.has(Technique::BottomUp) && frontier.edges > unexplored / ALPHA {
                 self.bottom_up_levels(frontier.places, &mut reach, tree, halt)
@@ -142,13 +144,13 @@ impl Kernel for Direction<'_> {
             frontier = top_down::level(graph, &mut self.visited, &mut self.queue, places, tree, halt);
             reach.add_level(frontier.places.len() as u64);
         }
-        self.clear_unreached(tree);
+        clear_unreached(&self.visited, tree, graph.no_label());
         reach
     }
 }
 
 impl Reach {
-    fn add_level(&mut self, vertices: u64) {
+    pub(crate) fn add_level(&mut self, vertices: u64) {
         self.reached += vertices;
         self.depth += u32::from(vertices > 0);
     }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
-use graph500::{BfsKind, Edge, Graph, Search};
+use graph500::{BfsKind, Edge, Graph, Search, Spec, generate};
 use proptest::prelude::*;
 
 /// Tuples from pairs.
@@ -81,4 +81,33 @@ pub fn any_edges() -> impl Strategy<Value = Vec<Edge>> {
     let loops = prop::collection::vec((0u64..100).prop_map(|v| (v, v)), 0..20);
     prop_oneof![3 => random, 3 => clustered, 1 => star, 1 => path, 1 => loops]
         .prop_map(|pairs: Vec<(u64, u64)>| edges(&pairs))
+}
+
+/// Seeded graphs with their names.
+pub fn corpus() -> Vec<(&'static str, Vec<Edge>)> {
+    let grid = (0..60u64).flat_map(|y| {
+        (0..60).flat_map(move |x| {
+            let right = (x < 59).then_some((60 * y + x, 60 * y + x + 1));
+            let below = (y < 59).then_some((60 * y + x, 60 * y + x + 60));
+            right.into_iter().chain(below)
+        })
+    });
+    let star = (1..5000).map(|leaf| (0, leaf));
+    let path = (1..3000).map(|vertex| (vertex - 1, vertex));
+    let components = (1..400).flat_map(|vertex| [(0, vertex), (1000 + vertex, 1001 + vertex)]);
+    let kronecker = |scale, seed| generate(&Spec::new(scale, 16, seed).unwrap(), &()).unwrap();
+    let pairs: Vec<(&str, Vec<(u64, u64)>)> = vec![
+        ("no edge", vec![]),
+        ("one vertex", vec![(0, 0)]),
+        ("one edge", vec![(0, 1)]),
+        ("self-loops", (0..100).map(|vertex| (vertex, vertex)).collect()),
+        ("duplicates", (0..500).map(|i| (i % 7, i % 5)).collect()),
+        ("isolated vertices", (0..300).map(|i| (100 * i, 100 * (i / 2))).collect()),
+        ("star", star.collect()),
+        ("path", path.collect()),
+        ("grid", grid.collect()),
+        ("two components", components.collect()),
+    ];
+    let small = pairs.into_iter().map(|(name, pairs)| (name, edges(&pairs)));
+    small.chain([("scale 10", kronecker(10, 3)), ("scale 12", kronecker(12, 4))]).collect()
 }

@@ -1,0 +1,124 @@
+//! The option `--mpi`: one run on all processes that `mpirun` has started.
+//!
+//! **Errors.** All processes agree on every error, so that all end: process 0 prints it, and all have its status. So
+//! MPI starts before the first check that can fail. A process that panics aborts the others, and `mpirun` ends them if
+//! one is killed.
+
+use std::time::SystemTime;
+
+use graph500::distributed::{self, Communicator, check_settings, first_message};
+use graph500::{Config, Observer};
+use graph500_mpi::Mpi;
+
+use super::{Args, Outcome, fit, observer, traffic};
+use crate::exit::Failure;
+use crate::machine;
+use crate::output::Target;
+use crate::progress::Progress;
+use crate::signals::Signals;
+
+/// Runs the benchmark on all processes. Process 0 prints the results.
+pub fn run(args: &Args) -> Result<(), Failure> {
+    let mpi = Mpi::start().map_err(|error| Failure::Run(error.to_string()))?;
+    run_on(&mpi, args)
+}
+
+/// Returns whether the arguments ask for a run with MPI, even if they are wrong otherwise.
+pub fn is_requested() -> bool {
+    let mut args = std::env::args_os().skip(1);
+    args.next().is_some_and(|command| command == "graph500") && args.any(|arg| arg == "--mpi")
+}
+
+/// Ends all processes of the run, because the arguments of this one are wrong.
+pub fn refuse(failure: Failure) -> Failure {
+    match Mpi::start() {
+        Ok(mpi) => agree::<()>(&mpi, Err(failure)).err().unwrap_or(Failure::Nothing),
+        Err(_) => failure,
+    }
+}
+
+/// What a process needs for the run.
+struct Setup {
+    config: Config,
+    signals: Signals,
+    pool: anabranch::Pool,
+    file: Option<Target>,
+}
+
+fn run_on(mpi: &Mpi, args: &Args) -> Result<(), Failure> {
+    let started = SystemTime::now();
+    let is_first = mpi.process() == 0;
+    let Setup { config, signals, pool, file } = agree(mpi, set_up(args, is_first))?;
+    let spec = &config.spec;
+    let text = |number: u64| number.to_string();
+    let settings = check_settings(
+        mpi,
+        &[
+            ("the version of anabranch", env!("CARGO_PKG_VERSION")),
+            ("--scale", &text(spec.scale().into())),
+            ("--edge-factor", &text(spec.edge_factor())),
+            ("--roots", &text(args.roots as u64)),
+            ("--seed", &text(spec.seed())),
+            ("--skip-validation", if args.skip_validation { "given" } else { "absent" }),
+        ],
+    );
+    agree(mpi, settings.map_err(super::failed))?;
+
+    let here = mpi.processes_here() as u64;
+    let threads = pool.num_threads();
+    let result = pool.install(|| {
+        let there = machine::available(&machine::files).map(|bytes| bytes / here);
+        let fits = fit::check_process(&config, mpi.processes(), there, is_first);
+        let plan_bytes = agree(mpi, fits)?;
+        let progress = is_first.then(|| Progress::start(observer::NAMES, &signals));
+        let watcher = progress.as_ref().map(|progress| observer::Watcher::new(progress, &signals));
+        let observer: &dyn Observer = watcher.as_ref().map_or(&(), |watcher| watcher);
+        // All processes have the same error. Process 0 prints it.
+        let run = distributed::run(mpi, &config, observer);
+        run.map(|outcome| (outcome, plan_bytes))
+            .map_err(|error| if is_first { super::failed(error) } else { Failure::Elsewhere(1) })
+    });
+    let (outcome, plan_bytes) = result?;
+    let printed = if is_first {
+        let details = if args.verbose { traffic::text(&outcome) } else { String::new() };
+        let peak_bytes = machine::peak(&machine::files);
+        let report = Outcome { report: &outcome.report, config: &config, is_resumed: false, plan_bytes, peak_bytes };
+        super::print(&report, threads, file, started, &details)
+    } else {
+        Ok(())
+    };
+    agree(mpi, printed)
+}
+
+/// Makes what can fail before the first step.
+fn set_up(args: &Args, is_first: bool) -> Result<Setup, Failure> {
+    let spec = super::spec(args)?;
+    let threads = args.threads()?;
+    let signals = Signals::install()?;
+    if !is_first {
+        signals.be_quiet();
+    }
+    let path = args.json.as_deref().filter(|_| is_first);
+    let file = path.map(|path| Target::open(path, &signals)).transpose()?;
+    let pool = anabranch::Pool::builder().threads(threads).build();
+    let pool = pool.map_err(|error| Failure::Run(format!("cannot start {threads} threads: {error}")))?;
+    let config = Config { roots: args.roots, validate: !args.skip_validation, ..Config::official(spec) };
+    Ok(Setup { config, signals, pool, file })
+}
+
+/// Returns `result`, or the failure of the first process that has one. Process 0 prints it, and all end with its status.
+fn agree<T>(mpi: &Mpi, result: Result<T, Failure>) -> Result<T, Failure> {
+    // The status is in front of the text.
+    let message = result.as_ref().err().map(|failure| {
+        let (text, status) = failure.parts();
+        format!("{status:3}{}", text.unwrap_or_default())
+    });
+    let Some((process, message)) = first_message(mpi, message.as_deref()) else { return result };
+    let (status, text) = message.split_at_checked(3).unwrap_or(("1", &message));
+    let status = status.trim().parse().unwrap_or(1);
+    if mpi.process() != 0 || text.is_empty() {
+        return Err(Failure::Elsewhere(status));
+    }
+    let text = if process == 0 { text.to_owned() } else { format!("process {process}: {text}") };
+    Err(if status == 2 { Failure::Usage(text) } else { Failure::Run(text) })
+}
