@@ -12,9 +12,9 @@ pub enum Failure {
     Usage(String),
     /// The run was refused or failed: status 1.
     Run(String),
-    /// Another process of the run has printed the reason: this status.
+    /// A process of the run has printed the reason: this status.
     #[cfg(feature = "mpi")]
-    Elsewhere(u8),
+    Printed(u8),
     /// A comparison has found a regression: status 3.
     Regression(String),
     /// A signal ended it: status 128 plus the signal's number.
@@ -40,7 +40,7 @@ impl Failure {
             Failure::Usage(why) => (Some(why), 2),
             Failure::Run(why) => (Some(why), 1),
             #[cfg(feature = "mpi")]
-            Failure::Elsewhere(status) => (None, *status),
+            Failure::Printed(status) => (None, *status),
             Failure::Regression(what) => (Some(what), 3),
             Failure::Interrupted(signal) => (Some("interrupted"), 128 + signal),
             Failure::ClosedOutput => (None, 141),
@@ -50,7 +50,8 @@ impl Failure {
 
 /// Prints a message as one line on standard error. Ignores a closed standard error.
 pub fn print_message(line: &str) {
-    let _ = writeln!(std::io::stderr(), "anabranch: {line}");
+    // In one write: `mpirun` mixes what several processes write.
+    let _ = std::io::stderr().write_all(format!("anabranch: {line}\n").as_bytes());
 }
 
 /// Prints one line unchanged on standard error, for results that have no other place.

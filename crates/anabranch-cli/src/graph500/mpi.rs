@@ -11,7 +11,7 @@ use graph500::{Config, Observer};
 use graph500_mpi::Mpi;
 
 use super::{Args, Outcome, fit, observer, traffic};
-use crate::exit::Failure;
+use crate::exit::{Failure, print_message};
 use crate::machine;
 use crate::output::Target;
 use crate::progress::Progress;
@@ -73,10 +73,9 @@ fn run_on(mpi: &Mpi, args: &Args) -> Result<(), Failure> {
         let progress = is_first.then(|| Progress::start(observer::NAMES, &signals));
         let watcher = progress.as_ref().map(|progress| observer::Watcher::new(progress, &signals));
         let observer: &dyn Observer = watcher.as_ref().map_or(&(), |watcher| watcher);
-        // All processes have the same error. Process 0 prints it.
         let run = distributed::run(mpi, &config, observer);
-        run.map(|outcome| (outcome, plan_bytes))
-            .map_err(|error| if is_first { super::failed(error) } else { Failure::Elsewhere(1) })
+        drop(progress);
+        Ok((agree(mpi, run.map_err(super::failed))?, plan_bytes))
     });
     let (outcome, plan_bytes) = result?;
     let printed = if is_first {
@@ -106,7 +105,7 @@ fn set_up(args: &Args, is_first: bool) -> Result<Setup, Failure> {
     Ok(Setup { config, signals, pool, file })
 }
 
-/// Returns `result`, or the failure of the first process that has one. Process 0 prints it, and all end with its status.
+/// Returns `result`, or the failure of the first process that has one. Process 0 prints it, and all have its status.
 fn agree<T>(mpi: &Mpi, result: Result<T, Failure>) -> Result<T, Failure> {
     // The status is in front of the text.
     let message = result.as_ref().err().map(|failure| {
@@ -115,10 +114,11 @@ fn agree<T>(mpi: &Mpi, result: Result<T, Failure>) -> Result<T, Failure> {
     });
     let Some((process, message)) = first_message(mpi, message.as_deref()) else { return result };
     let (status, text) = message.split_at_checked(3).unwrap_or(("1", &message));
-    let status = status.trim().parse().unwrap_or(1);
-    if mpi.process() != 0 || text.is_empty() {
-        return Err(Failure::Elsewhere(status));
+    if mpi.process() == 0 && !text.is_empty() {
+        // An error of the run names its process itself.
+        print_message(&if process == 0 { text.to_owned() } else { format!("process {process}: {text}") });
     }
-    let text = if process == 0 { text.to_owned() } else { format!("process {process}: {text}") };
-    Err(if status == 2 { Failure::Usage(text) } else { Failure::Run(text) })
+    // `mpirun` may end this process as soon as another one has ended with a status.
+    first_message(mpi, None);
+    Err(Failure::Printed(status.trim().parse().unwrap_or(1)))
 }
