@@ -2,19 +2,19 @@
 //! `cargo run --release -p graph500 --example mpi_model`.
 //!
 //! The shares of the levels are those of scale 20 (`--verbose`): at larger scales searches have about as many. The
-//! rate of a process is what one socket of today reaches alone. The network is one port of 100 Gbit/s.
+//! rate of a process is an assumption, 20 GTEPS. The network is one port of 100 Gbit/s.
 
 use graph500::distributed::{LevelKind, LevelShape, Network, predicted_bytes, predicted_seconds};
 
 /// A level: how it is searched, and its share of the connected vertices.
 const LEVELS: [(LevelKind, f64); 7] = [
     (LevelKind::TopDown, 1e-6),
-    (LevelKind::BottomUpList, 1e-4),
-    (LevelKind::BottomUpBitmap, 0.04),
-    (LevelKind::BottomUpBitmap, 0.70),
-    (LevelKind::BottomUpBitmap, 0.255),
-    (LevelKind::TopDown, 0.005),
-    (LevelKind::TopDown, 5e-5),
+    (LevelKind::TopDown, 4e-5),
+    (LevelKind::BottomUpBitmap, 0.06),
+    (LevelKind::BottomUpBitmap, 0.67),
+    (LevelKind::BottomUpBitmap, 0.265),
+    (LevelKind::BottomUpList, 0.0045),
+    (LevelKind::TopDown, 2e-5),
 ];
 /// Edges per vertex.
 const EDGE_FACTOR: u64 = 16;
