@@ -90,7 +90,7 @@ impl Drop for Mpi {
 /// Returns the counts as MPI takes them, and the sums of those before each.
 ///
 /// # Panics
-/// Panics if there are 2^31 words or more. The algorithms of `graph500` exchange fewer at once, up to its largest scale.
+/// Panics if there are 2^31 words or more. The algorithms of `graph500` exchange fewer at once.
 fn partition(counts: &[usize]) -> (Vec<Count>, Vec<Count>) {
     let mut sum = 0;
     let starts = counts.iter().map(|&count| {

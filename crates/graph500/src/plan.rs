@@ -67,7 +67,8 @@ impl MemoryPlan {
         MemoryPlan { stages }
     }
 
-    /// Computes the plan of each of `processes` processes that share the problem, see [`distributed`](crate::distributed).
+    /// Computes the plan of each of `processes` processes that share the problem, see
+    /// [`distributed`](crate::distributed).
     ///
     /// ```
     /// use graph500::{Config, MemoryPlan, Spec};

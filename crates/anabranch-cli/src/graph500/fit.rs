@@ -11,7 +11,8 @@ pub fn check(config: &Config) -> Result<u64, Failure> {
     check_plan(config, MemoryPlan::of, machine::available(&machine::files), true)
 }
 
-/// The same for one of several processes, which prints the peak if it `prints`, and which may use `there` bytes if that is known.
+/// The same for one of several processes, which prints the peak if it `prints`. It may use `there` bytes, if that is
+/// known.
 #[cfg(feature = "mpi")]
 pub fn check_process(config: &Config, processes: usize, there: Option<u64>, prints: bool) -> Result<u64, Failure> {
     check_plan(config, |config| MemoryPlan::of_process(config, processes as u64), there, prints)

@@ -6,7 +6,7 @@
 //! - Its *rank* is its place in the owner's order by descending degree, without isolated vertices.
 //! - Its *order* is rank * P + owner. So orders ascend with about descending degree over all processes, and rows are
 //!   sorted by them.
-//! - Its *number* is owner * stride + rank. Rows and bitmaps have numbers: the bits of one owner are adjacent, so that a
+//! - Its *number* is owner * stride + rank. Rows and bitmaps have numbers: the bits of one owner are adjacent. So a
 //!   gathered bitmap consists of the bitmaps of the processes. The stride is the same for all, a multiple of 64.
 
 /// The division of the vertices among the processes.

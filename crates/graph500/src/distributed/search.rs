@@ -6,7 +6,7 @@
 //!
 //! A process searches its own vertices with the code of the search for one process ([`direction`]).
 //!
-//! **Bottom-up.** Each process gathers the frontier of all, then searches the rows of its unvisited vertices. A frontier
+//! **Bottom-up.** Each process gathers the frontier of all, then searches the rows of its unvisited vertices. A set
 //! of at least 1 / [`SPARSE`] of the vertices is a bitmap; a smaller one is a list of 4 bytes a vertex.
 //!
 //! **Top-down.** Each process claims the own neighbours of its frontier, and sends a message of 8 bytes for each of the

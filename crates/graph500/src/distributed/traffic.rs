@@ -7,8 +7,8 @@ use super::Communicator;
 
 /// What a process has sent to others.
 ///
-/// A collective operation counts as the messages that it consists of in its plainest form: one to each process for which
-/// there are words. (A library may send fewer, or combine them. The bytes that a process must receive are the same.) An
+/// A collective operation counts as the messages of its plainest form: one to each process for which there are words.
+/// (A library may send fewer, or combine them. The bytes that a process must receive are the same.) An
 /// all-to-all operation first sends each process the number of words for it, in eight bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traffic {
