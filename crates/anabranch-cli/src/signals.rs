@@ -24,6 +24,7 @@ struct Shared {
     /// Whether a run checks `received` often.
     watched: AtomicBool,
     /// Whether the thread ends the program without a message.
+    #[cfg(feature = "mpi")]
     quiet: AtomicBool,
     /// The files that an immediate exit removes.
     temporary: Mutex<Vec<PathBuf>>,
@@ -102,6 +103,7 @@ impl Signals {
         for path in self.temporary().drain(..) {
             let _ = std::fs::remove_file(path);
         }
+        #[cfg(feature = "mpi")]
         if self.shared.quiet.load(Ordering::SeqCst) {
             signal_hook::low_level::exit(128 + i32::from(signal));
         }
