@@ -88,7 +88,7 @@ impl MemoryPlan {
         let received = edges as f64 * (2.0 * part - part * part) * (1.0 - part);
         let is_packed = Bands::new(connected as usize, numbers as usize).is_packed();
         let common = [
-            ("edge tuples", share(edges) * size_of::<Edge>() as u64),
+            ("edge tuples", share(edges) * size_of::<crate::Edge>() as u64),
             ("adjacency lists", arcs * 4),
             ("row index", connected * 8 + connected / 8),
             ("first neighbours", connected * 8),

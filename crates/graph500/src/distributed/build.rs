@@ -23,11 +23,11 @@ use super::communicator::gather_equal;
 use super::layout::Layout;
 use super::{Communicator, Progress};
 use crate::construct::{self, Bands, Partition, degrees, rank, sort};
+use crate::edge::Tuple;
 use crate::graph::{Graph, Row};
 use crate::keys::keys_of;
 use crate::memory::{Shared, zeroed};
 use crate::watch::Watch;
-use crate::edge::Tuple;
 use crate::{Edge, Observer, Phase, RunError};
 
 /// Tuples that are exchanged at once, which bounds the buffers.
