@@ -60,13 +60,17 @@ pub struct Bfs {
 /// Returns [`KernelError::NoSuchVertex`] if the graph has no `root`, and [`KernelError::Cancelled`].
 pub fn bfs<W: Weight>(graph: &Graph<W>, root: u32, cancel: &dyn Cancel) -> Result<Bfs, KernelError> {
     KernelError::check_vertex(graph, root)?;
-    let num_vertices = graph.num_vertices();
-    let unreached = || atomics(num_vertices, |_| UNREACHED);
-    let visited = VertexSet::new(num_vertices);
-    let mut search = Search { graph, cancel, parents: unreached(), levels: unreached(), visited, level: 0 };
-    search.run(root);
+    let mut search = Search::new(graph, cancel);
+    search.run(root, u32::MAX);
     KernelError::check(cancel)?;
     Ok(Bfs { parents: plain(search.parents), levels: plain(search.levels) })
+}
+
+/// Returns the parents that a search of about `most_levels` levels finds.
+pub(super) fn reach<W: Weight>(graph: &Graph<W>, root: u32, most_levels: u32, cancel: &dyn Cancel) -> Vec<AtomicU32> {
+    let mut search = Search::new(graph, cancel);
+    search.run(root, most_levels);
+    search.parents
 }
 
 struct Search<'a, W> {
@@ -92,15 +96,23 @@ impl Found {
     }
 }
 
-impl<W: Weight> Search<'_, W> {
-    fn run(&mut self, root: u32) {
+impl<'a, W: Weight> Search<'a, W> {
+    fn new(graph: &'a Graph<W>, cancel: &'a dyn Cancel) -> Self {
+        let num_vertices = graph.num_vertices();
+        let unreached = || atomics(num_vertices, |_| UNREACHED);
+        let visited = VertexSet::new(num_vertices);
+        Search { graph, cancel, parents: unreached(), levels: unreached(), visited, level: 0 }
+    }
+
+    /// Searches until no vertex remains. Begins no level, or succession of levels bottom-up, after `most_levels`.
+    fn run(&mut self, root: u32, most_levels: u32) {
         self.visited.insert(root);
         self.parents[root as usize] = AtomicU32::new(root);
         self.levels[root as usize] = AtomicU32::new(0);
         let mut unexplored = self.graph.num_arcs();
         let mut frontier = Found { vertices: vec![root], arcs: self.degree(root) };
         let mut isolated_are_visited = false;
-        while !frontier.vertices.is_empty() && !self.cancel.is_cancelled() {
+        while !frontier.vertices.is_empty() && self.level < most_levels && !self.cancel.is_cancelled() {
             unexplored = unexplored.saturating_sub(frontier.arcs);
             if frontier.arcs > unexplored / ALPHA {
                 if !std::mem::replace(&mut isolated_are_visited, true) {

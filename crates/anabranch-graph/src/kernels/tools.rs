@@ -1,4 +1,5 @@
-//! What several kernels need: arrays of atomics, sets of vertices, and loops with a state for each thread.
+//! What several kernels need: arrays of atomics, sets of vertices, loops with a state for each thread, and the skew of
+//! the degrees.
 //!
 //! **Orderings.** All atomics in the kernels are relaxed. A claim hands over only the value itself, and the end of a
 //! parallel loop separates the phases of a kernel.
@@ -10,6 +11,12 @@ use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize};
 use anabranch::prelude::*;
 
 use super::Cancel;
+use crate::{Graph, Weight};
+
+/// The least average degree at which an order by degree is worth its time, as in GAP.
+const LEAST_AVERAGE_DEGREE: u64 = 10;
+/// The degrees in a sample that estimates the skew.
+const SAMPLES: usize = 1000;
 
 /// Returns `len` atomics that contain the value of `init` for their index.
 pub(super) fn atomics(len: usize, init: impl Fn(usize) -> u32 + Sync) -> Vec<AtomicU32> {
@@ -95,6 +102,20 @@ pub(super) fn blocks<S: Send>(
 /// Returns one state for each thread of the current pool.
 pub(super) fn states<S>(new: impl Fn() -> S) -> Vec<S> {
     std::iter::repeat_with(new).take(anabranch::current_num_threads()).collect()
+}
+
+/// Returns whether few vertices have most edges: whether the mean degree is above 1.3 times the median.
+pub(super) fn is_skewed<W: Weight>(graph: &Graph<W>) -> bool {
+    let num_vertices = graph.num_vertices();
+    if num_vertices == 0 || graph.num_edges() / (num_vertices as u64) < LEAST_AVERAGE_DEGREE {
+        return false;
+    }
+    let step = (num_vertices / SAMPLES).max(1);
+    let degrees = (0..num_vertices as u32).step_by(step).map(|vertex| graph.out_neighbours(vertex).len());
+    let mut degrees: Vec<usize> = degrees.filter(|&degree| degree > 0).collect();
+    degrees.sort_unstable();
+    let mean = degrees.iter().sum::<usize>() as f64 / degrees.len().max(1) as f64;
+    degrees.get(degrees.len() / 2).is_some_and(|&median| mean > 1.3 * median as f64)
 }
 
 #[cfg(test)]

@@ -14,14 +14,10 @@
 
 use anabranch::prelude::*;
 
-use super::tools::{blocks, states};
+use super::tools::{blocks, is_skewed, states};
 use super::{Cancel, KernelError, VerifyError};
 use crate::{Graph, Weight};
 
-/// The least average degree at which ranks by degree are worth their time, as in GAP.
-const LEAST_AVERAGE_DEGREE: u64 = 10;
-/// The degrees in a sample that estimates the skew.
-const SAMPLES: usize = 1000;
 /// Vertices per block of work.
 const BLOCK: usize = 64;
 
@@ -56,20 +52,6 @@ pub fn count_triangles<W: Weight>(graph: &Graph<W>, cancel: &dyn Cancel) -> Resu
 /// Returns the members of a sorted list that are less than `vertex`.
 fn lower_part(row: &[u32], vertex: u32) -> &[u32] {
     &row[..row.partition_point(|&neighbour| neighbour < vertex)]
-}
-
-/// Returns whether few vertices have most edges: whether the mean degree is above 1.3 times the median.
-fn is_skewed<W: Weight>(graph: &Graph<W>) -> bool {
-    let num_vertices = graph.num_vertices();
-    if num_vertices == 0 || graph.num_edges() / (num_vertices as u64) < LEAST_AVERAGE_DEGREE {
-        return false;
-    }
-    let step = (num_vertices / SAMPLES).max(1);
-    let degrees = (0..num_vertices as u32).step_by(step).map(|vertex| graph.out_neighbours(vertex).len());
-    let mut degrees: Vec<usize> = degrees.filter(|&degree| degree > 0).collect();
-    degrees.sort_unstable();
-    let mean = degrees.iter().sum::<usize>() as f64 / degrees.len().max(1) as f64;
-    degrees.get(degrees.len() / 2).is_some_and(|&median| mean > 1.3 * median as f64)
 }
 
 /// The set of marked vertices of one thread, and its triangles.

@@ -30,6 +30,10 @@ pub fn corpus() -> Vec<(&'static str, Edges)> {
         ("duplicates", vec![(0, 1, 5), (1, 0, 2), (0, 1, 2), (0, 1, 9), (1, 2, 0), (1, 2, 0)]),
         ("isolated vertices", vec![(0, 1, 1), (500, 501, 2), (999, 999, 1)]),
         ("two components", vec![(0, 1, 1), (1, 2, 1), (2, 0, 1), (5, 6, 1), (6, 7, 1), (7, 8, 1)]),
+        (
+            "skewed with a path",
+            skewed(10, 30_000, 5).into_iter().chain((0..300).map(|v| (1023 + v, 1024 + v, 2))).collect(),
+        ),
         ("edges of weight 0", (0..100).map(|v| (v, (v + 1) % 100, 0)).chain([(0, 50, 0)]).collect()),
         ("star", (1..5000).map(|leaf| (0, leaf, leaf % 7)).collect()),
         ("star towards its centre", (1..5000).map(|leaf| (leaf, 3000, leaf % 7)).collect()),
