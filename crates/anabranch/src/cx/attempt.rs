@@ -66,7 +66,8 @@ pub(crate) trait Attempt: Waitable {
     /// Prepares for spinning, which a waiter does if the other side is probably on another thread.
     fn before_spin(&self) {}
 
-    /// Returns `true` if one load shows that another attempt would fail. `false` means that it is not known.
+    /// Returns `true` if one load shows that another attempt would fail. `false` means that it is not known. Unless the
+    /// operation [is exclusive](Self::IS_EXCLUSIVE) the load may be late, so a thread must attempt before it parks.
     #[inline]
     fn is_bare(&self) -> bool {
         false
@@ -202,6 +203,11 @@ impl<A: Attempt> OperationWait<'_, A> {
     }
 }
 
+#[inline]
+fn attempt_unless_bare<A: Attempt>(waitable: &A) -> Option<A::Output> {
+    if waitable.is_bare() { None } else { waitable.attempt() }
+}
+
 /// Repeats the attempt for a while, if no other work can use the thread: see `wait::spin_wait`.
 #[cold]
 #[inline(never)]
@@ -212,7 +218,7 @@ fn spin<A: Attempt>(waitable: &A, waiter: &Waiter) -> Option<A::Output> {
         waitable.before_spin();
         for round in 0..waiter.spins() {
             (0..1 << round).for_each(|_| hint::spin_loop());
-            if let Some(output) = waitable.attempt() {
+            if let Some(output) = attempt_unless_bare(waitable) {
                 spin_wait.reset();
                 return Some(output);
             }
@@ -221,7 +227,7 @@ fn spin<A: Attempt>(waitable: &A, waiter: &Waiter) -> Option<A::Output> {
     let mut start = None;
     loop {
         thread::yield_now();
-        if let Some(output) = waitable.attempt() {
+        if let Some(output) = attempt_unless_bare(waitable) {
             if !is_sharing {
                 spin_wait.record_futile_spin();
             }

@@ -208,6 +208,11 @@ impl<T> Attempt for Receiving<'_, T> {
         }
     }
 
+    #[inline]
+    fn is_bare(&self) -> bool {
+        self.channel.is_probably_empty()
+    }
+
     fn pass_on(&self) {
         if self.is_woken.take() {
             self.channel.pass_on();

@@ -249,6 +249,11 @@ impl<T> Attempt for Sending<'_, T> {
         }
     }
 
+    #[inline]
+    fn is_bare(&self) -> bool {
+        self.channel.is_probably_full()
+    }
+
     fn pass_on(&self) {
         if self.is_woken.take() {
             self.channel.call_next_sender();

@@ -1,12 +1,11 @@
 //! Registering at the queues of waiters, and leaving them. The [channel](super::shared) explains the queues.
 
 use super::{
-    shared::Channel,
-    state::{Offer, State, Target, Wakes, wake},
+    shared::{Channel, Locked},
+    state::{Offer, Target, Wakes, wake},
 };
 use crate::{
     channel::closing::CloseQueue,
-    sys::spin::BriefGuard,
     wait::{queue::Entry, waiter::Waiter},
 };
 
@@ -15,7 +14,7 @@ impl<T> Channel<T> {
     /// The contract of [`Waitable::register`](crate::wait::waitable::Waitable::register) holds, with an entry of the
     /// waitable.
     pub(crate) unsafe fn register_sender(&self, entry: &Entry<Offer<T>>, waiter: *const Waiter, ticket: u32) -> bool {
-        let mut state = self.state.lock();
+        let mut state = self.lock();
         let has_receiver = self.capacity == 0 && state.receivers.has_other_than(waiter);
         // SAFETY: the entry is in no queue, and the waiter alive. One that wants several permits is handed them.
         let missing = unsafe {
@@ -44,7 +43,7 @@ impl<T> Channel<T> {
     /// not selected from here.
     pub(crate) unsafe fn unregister_sender(&self, entry: &Entry<Offer<T>>) {
         // SAFETY: the caller promises that the entry is in this queue, or was taken off it.
-        unsafe { self.state.lock().senders.remove(entry) };
+        unsafe { self.lock().senders.remove(entry) };
     }
 
     /// Registers a waiter for the closing of the channel.
@@ -71,7 +70,7 @@ impl<T> Channel<T> {
     /// The entry was registered by [`register_closing`](Self::register_closing).
     pub(crate) unsafe fn unregister_closing(&self, entry: &Entry<()>) {
         // SAFETY: the caller promises that the entry was registered here.
-        unsafe { self.state.lock().closing.remove(entry) };
+        unsafe { self.lock().closing.remove(entry) };
     }
 
     /// # Safety
@@ -84,7 +83,7 @@ impl<T> Channel<T> {
     ) -> bool {
         // SAFETY: the caller keeps the waiter armed and alive, and the entry in place, until it is taken off or
         // removed.
-        unsafe { self.enqueue(self.state.lock(), entry, waiter, ticket) }
+        unsafe { self.enqueue(self.lock(), entry, waiter, ticket) }
     }
 
     /// Like [`register_receiver`](Self::register_receiver), for a persistent waiter, which is in no scope and needs no
@@ -95,13 +94,13 @@ impl<T> Channel<T> {
     pub(crate) unsafe fn register_persistent(&self, entry: &Entry<Target<T>>, waiter: *const Waiter) -> bool {
         // SAFETY: the caller keeps the waiter armed and alive, and the entry in place, until it is taken off or
         // removed.
-        unsafe { self.enqueue(self.state.lock(), entry, waiter, 0) }
+        unsafe { self.enqueue(self.lock(), entry, waiter, 0) }
     }
 
     #[inline]
     unsafe fn enqueue(
         &self,
-        mut state: BriefGuard<'_, State<T>>,
+        mut state: Locked<'_, T>,
         entry: &Entry<Target<T>>,
         waiter: *const Waiter,
         ticket: u32,
@@ -120,7 +119,7 @@ impl<T> Channel<T> {
     /// # Safety
     /// If the entry was registered, then with this channel.
     pub(crate) unsafe fn unregister_receiver(&self, entry: &Entry<Target<T>>) -> bool {
-        let mut state = self.state.lock();
+        let mut state = self.lock();
         // SAFETY: the lock is held. The entry is in the queue of its waiter, which is alive while the entry is linked,
         // or in none.
         unsafe {
