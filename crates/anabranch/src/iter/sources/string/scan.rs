@@ -1,8 +1,9 @@
 //! The lines and the words of a piece of text, found several bytes at a time.
 //!
 //! The iterators of std decode a character at a time for white space, and start a search anew for each line. These look
-//! at the eight bytes of a `u64` together (Lamport, "Multiple byte processing with full-word instructions", 1975), and
-//! decode only what is not ASCII. The items are those of [`str::lines`] and [`str::split_whitespace`].
+//! at the eight bytes of a `u64` together (Lamport, "Multiple byte processing with full-word instructions", 1975), or at
+//! 64 in a long line, and decode only what is not ASCII. The items are those of [`str::lines`] and
+//! [`str::split_whitespace`].
 
 use std::iter::FusedIterator;
 
@@ -35,9 +36,31 @@ const ONES: u64 = u64::from_ne_bytes([1; WORD]);
 /// The highest bits.
 const HIGHS: u64 = ONES << 7;
 
+/// The number of bytes of a line that are searched by words. Vector instructions search the rest, which pays for long
+/// lines only.
+const BY_WORDS: usize = 128;
+/// The number of bytes that vector instructions search together.
+const BLOCK: usize = 64;
+
 /// Returns the index of the first line feed.
 #[inline]
 fn line_feed(bytes: &[u8]) -> Option<usize> {
+    let Some((head, rest)) = bytes.split_first_chunk::<BY_WORDS>() else { return line_feed_by_words(bytes) };
+    line_feed_by_words(head).or_else(|| {
+        let (blocks, _) = rest.as_chunks::<BLOCK>();
+        let skipped = blocks.iter().take_while(|block| !has_line_feed(block)).count() * BLOCK;
+        line_feed_by_words(&rest[skipped..]).map(|index| BY_WORDS + skipped + index)
+    })
+}
+
+/// Looks at every byte, so that the compiler can use vector instructions.
+#[inline]
+fn has_line_feed(block: &[u8; BLOCK]) -> bool {
+    block.iter().fold(false, |has, byte| has | (*byte == b'\n'))
+}
+
+#[inline]
+fn line_feed_by_words(bytes: &[u8]) -> Option<usize> {
     let (words, rest) = bytes.as_chunks::<WORD>();
     for (index, word) in words.iter().enumerate() {
         let found = line_feeds(*word);
@@ -174,6 +197,18 @@ mod tests {
                 let expected = if byte == b'\n' { 0 } else { place };
                 assert_eq!(line_feed(&bytes), Some(expected), "beside {byte} at {place}");
                 assert_eq!(line_feed(&[byte; 20]).is_some(), byte == b'\n');
+            }
+        }
+    }
+
+    #[test]
+    fn line_feed_is_found_at_every_place_of_a_long_line() {
+        for len in 0..BY_WORDS + 3 * BLOCK + 10 {
+            let mut bytes = vec![b'\r'; len];
+            assert_eq!(line_feed(&bytes), None);
+            for place in (0..len).rev() {
+                bytes[place] = b'\n';
+                assert_eq!(line_feed(&bytes), Some(place), "of {len}");
             }
         }
     }
