@@ -352,10 +352,11 @@ impl Registry {
     }
 
     /// Wakes a heartbeat worker that dozes, when a root begins. Returns whether a thread is about to request work of
-    /// it.
+    /// it: one that searches or has just been woken, or, where forks are worth taking, one that will search soon. Such
+    /// a thread has just ended a piece of the last root, and a root may make all its forks before the thread asks.
     #[inline]
     pub(crate) fn wake_heartbeat(&self) -> bool {
-        self.has_searcher() || self.sleep.has_dozing() && self.wake_heartbeat_slow()
+        self.has_searcher() || self.sleep.has_dozing() && self.wake_heartbeat_slow() || self.expects_forks()
     }
 
     /// Wakes a heartbeat worker that dozes, when there is work that another thread may take and a slot to do it in.
