@@ -6,8 +6,8 @@
 
 use crate::{FnContext, global};
 use std::{
+    any::Any,
     panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
-    thread,
 };
 
 /// Runs both closures, possibly in parallel, and returns both results.
@@ -66,16 +66,20 @@ where
     if anabranch::in_pool() { fork(false) } else { global::run(|| fork(true)) }
 }
 
+/// A result, or a panic. It is boxed once more, so that a small result with its tag is returned in two registers. A
+/// `thread::Result` is passed in memory: written as two words and read as one vector, for which the processor waits.
+type Caught<R> = Result<R, Box<Box<dyn Any + Send>>>;
+
 #[inline(always)]
-fn catch<R>(closure: impl FnOnce() -> R) -> thread::Result<R> {
+fn catch<R>(closure: impl FnOnce() -> R) -> Caught<R> {
     // The panic propagates when both closures have ended, so nobody sees what it left behind before the caller does.
-    catch_unwind(AssertUnwindSafe(closure))
+    catch_unwind(AssertUnwindSafe(closure)).map_err(Box::new)
 }
 
 #[inline(always)]
-fn both<RA, RB>((a, b): (thread::Result<RA>, thread::Result<RB>)) -> (RA, RB) {
+fn both<RA, RB>((a, b): (Caught<RA>, Caught<RB>)) -> (RA, RB) {
     match (a, b) {
         (Ok(a), Ok(b)) => (a, b),
-        (Err(panic), _) | (_, Err(panic)) => resume_unwind(panic),
+        (Err(panic), _) | (_, Err(panic)) => resume_unwind(*panic),
     }
 }
