@@ -40,6 +40,20 @@ impl Shape {
     }
 }
 
+/// Returns about `bytes` bytes of text: words of one to nine letters in lines of one to 200 words.
+pub fn text(bytes: usize) -> String {
+    let mut random = fastrand::Rng::with_seed(0x7e87);
+    let mut text = String::with_capacity(bytes + 2_000);
+    while text.len() < bytes {
+        for _ in 0..random.usize(1..=200) {
+            text.extend((0..random.usize(1..10)).map(|_| random.lowercase()));
+            text.push(' ');
+        }
+        text.push('\n');
+    }
+    text
+}
+
 impl fmt::Display for Shape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {

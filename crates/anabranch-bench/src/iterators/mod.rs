@@ -89,7 +89,7 @@ macro_rules! translations {
 type Built = Box<dyn AnyWorkload<Kind>>;
 
 /// All workloads: the name on the command line, and how to build it.
-pub const ALL: [Listed<Kind, Settings>; 34] = [
+pub const ALL: [Listed<Kind, Settings>; 40] = [
     ("sum-100", |settings| sum(settings, 100, Target::new("at most plain + 30 ns", above(30.0)))),
     ("sum-100-outside", sum_from_outside),
     ("sum-1k", |settings| sum(settings, 1_000, Target::new("at most 1.1 x plain", to_plain(1.1)))),
@@ -180,6 +180,30 @@ pub const ALL: [Listed<Kind, Settings>; 34] = [
         let title = format!("the shortest round trip through {cities} cities");
         not_behind(title, Mode::Runs(3), translations!(tsp::Tsp::new(cities)))
     }),
+    ("text-lines", |settings| {
+        let bytes = settings.large(100_000_000);
+        text("the lengths of all lines", bytes, translations!(text::LineLengths::new(bytes)))
+    }),
+    ("text-words", |settings| {
+        let bytes = settings.large(100_000_000);
+        text("how many words", bytes, translations!(text::WordCount::new(bytes)))
+    }),
+    ("text-word-lengths", |settings| {
+        let bytes = settings.large(100_000_000);
+        text("the lengths of all words", bytes, translations!(text::WordLengths::new(bytes)))
+    }),
+    ("text-chars", |settings| {
+        let bytes = settings.large(100_000_000);
+        text("the sum of all characters", bytes, translations!(text::CharSum::new(bytes)))
+    }),
+    ("text-letter", |settings| {
+        let bytes = settings.large(100_000_000);
+        text("how often a letter occurs", bytes, translations!(text::LetterCount::new(bytes)))
+    }),
+    ("pairs", |settings| {
+        let count = settings.large(10_000_000);
+        not_behind(format!("unzip {count} pairs"), Mode::Runs(5), translations!(collect::Unzip::new(count)))
+    }),
     ("compile-check", |_| Box::new(compile::Compile { is_build: false })),
     ("compile-build", |_| Box::new(compile::Compile { is_build: true })),
 ];
@@ -254,6 +278,10 @@ fn sort_strings(settings: &Settings, shape: Shape) -> Built {
     let count = settings.large(1_000_000);
     let title = format!("par_sort of {count} Strings, {shape}");
     not_behind(title, Mode::Runs(1), translations!(sorts::Strings::new(count, shape)))
+}
+
+fn text(what: &str, bytes: usize, translations: Translations) -> Built {
+    not_behind(format!("{what} of {bytes} bytes of text"), Mode::Runs(3), translations)
 }
 
 fn nested(settings: &Settings, count: usize) -> Built {

@@ -13,6 +13,7 @@ pub fn join<A, B>(a: impl FnOnce() -> A, b: impl FnOnce() -> B) -> (A, B) {
 /// The names that a program imports.
 pub mod prelude {
     use std::slice::{Chunks, ChunksMut};
+    use std::str::{Chars, Lines, SplitWhitespace};
 
     /// What can be turned into an iterator.
     pub trait IntoParallelIterator: IntoIterator + Sized {
@@ -106,6 +107,33 @@ pub mod prelude {
             T: Ord,
         {
             self.sort_unstable();
+        }
+    }
+
+    /// The methods of strings.
+    pub trait ParallelString {
+        /// Returns `lines()`.
+        fn par_lines(&self) -> Lines<'_>;
+        /// Returns `split_whitespace()`.
+        fn par_split_whitespace(&self) -> SplitWhitespace<'_>;
+        /// Returns `chars()`.
+        fn par_chars(&self) -> Chars<'_>;
+    }
+
+    impl ParallelString for str {
+        #[inline(always)]
+        fn par_lines(&self) -> Lines<'_> {
+            self.lines()
+        }
+
+        #[inline(always)]
+        fn par_split_whitespace(&self) -> SplitWhitespace<'_> {
+            self.split_whitespace()
+        }
+
+        #[inline(always)]
+        fn par_chars(&self) -> Chars<'_> {
+            self.chars()
         }
     }
 

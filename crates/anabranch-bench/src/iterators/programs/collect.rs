@@ -59,6 +59,34 @@ impl Program for Filter {
     }
 }
 
+/// Pairs of all items and their products with a number, in two vectors.
+pub struct Unzip {
+    xs: Vec<u64>,
+    output: (Vec<u64>, Vec<u64>),
+}
+
+impl Unzip {
+    /// Creates `count` numbers.
+    pub fn new(count: usize) -> Unzip {
+        Unzip { xs: numbers(count), output: Default::default() }
+    }
+}
+
+impl Program for Unzip {
+    fn reset(&mut self) {
+        self.output = Default::default();
+    }
+
+    fn run(&mut self) -> u64 {
+        self.output = self.xs.par_iter().map(|x| (*x, x.wrapping_mul(3))).unzip();
+        self.output.1.len() as u64
+    }
+
+    fn digest(&self) -> u64 {
+        digest(self.output.0.iter().chain(&self.output.1).copied())
+    }
+}
+
 fn numbers(count: usize) -> Vec<u64> {
     let mut random = fastrand::Rng::with_seed(0xc011);
     (0..count).map(|_| random.u64(..)).collect()

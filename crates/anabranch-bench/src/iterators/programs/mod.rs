@@ -13,4 +13,5 @@ pub mod quicksort;
 pub mod sieve;
 pub mod sorts;
 pub mod sums;
+pub mod text;
 pub mod tsp;

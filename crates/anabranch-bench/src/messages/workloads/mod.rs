@@ -197,7 +197,7 @@ fn framed<W: Workload + 'static>(settings: &Settings, workload: W) -> Box<dyn An
 }
 
 /// All workloads: the name on the command line, and how to build it.
-pub const ALL: [Listed<Kind, Settings>; 25] = [
+pub const ALL: [Listed<Kind, Settings>; 26] = [
     ("msgsend-4", |settings| framed(settings, msgsend::Msgsend::new(4))),
     ("msgsend-20", |settings| framed(settings, msgsend::Msgsend::new(20))),
     ("msgsend-100", |settings| framed(settings, msgsend::Msgsend::new(100))),
@@ -206,6 +206,7 @@ pub const ALL: [Listed<Kind, Settings>; 25] = [
     ("ring-1000", |settings| framed(settings, ring::Ring::new(1000))),
     ("thread-ring", |settings| framed(settings, token::Token::new(503))),
     ("ping-pong", |settings| framed(settings, token::Token::new(2))),
+    ("ping-pong-threads", |settings| framed(settings, token::Token::between_threads())),
     ("stream", |settings| framed(settings, stream::Stream::Fibers)),
     ("stream-threads", |settings| framed(settings, stream::Stream::Threads)),
     ("threads-1-u", |settings| framed(settings, threads::Threads::new(1, false))),

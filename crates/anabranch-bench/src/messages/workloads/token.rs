@@ -11,7 +11,7 @@ use tokio::task::spawn;
 use super::{Amount, Frame, Job, Workload};
 use crate::fibers::peers::Done;
 use crate::messages::blocking::{self, Blocking};
-use crate::messages::peers::{Kind, On};
+use crate::messages::peers::Kind;
 #[cfg(feature = "peers")]
 use crate::messages::tasks;
 use crate::sample::{Sample, Stopwatch};
@@ -20,12 +20,18 @@ use crate::sample::{Sample, Stopwatch};
 #[derive(Clone, Copy)]
 pub struct Token {
     members: u64,
+    is_of_threads: bool,
 }
 
 impl Token {
-    /// Creates a ring of `members` members.
+    /// Creates a ring of `members` fibers, coroutines or tasks.
     pub fn new(members: u64) -> Token {
-        Token { members }
+        Token { members, is_of_threads: false }
+    }
+
+    /// Creates a ring of two threads of the system.
+    pub fn between_threads() -> Token {
+        Token { members: 2, is_of_threads: true }
     }
 }
 
@@ -43,7 +49,7 @@ impl Amount for Token {
 
 impl Job for Token {
     fn blocking<S: Blocking, C: blocking::Channel<S>>(&self, pool: &S::Pool, times: u64) -> Done {
-        let Token { members } = *self;
+        let Token { members, .. } = *self;
         S::root(pool, move |cx| {
             let (mut first, mut last) = C::new();
             for _ in 1..members {
@@ -73,7 +79,7 @@ impl Job for Token {
 
     #[cfg(feature = "peers")]
     fn tasks<C: tasks::Channel>(&self, runtime: &Runtime, times: u64) -> Done {
-        let Token { members } = *self;
+        let Token { members, .. } = *self;
         tasks::root(runtime, async move {
             let (mut first, mut last) = C::new();
             for _ in 1..members {
@@ -103,9 +109,10 @@ impl Job for Token {
 
 impl Workload for Token {
     fn title(&self) -> String {
-        match self.members {
-            2 => "ping-pong between two".into(),
-            members => format!("one message goes around a ring of {members}"),
+        match *self {
+            Token { is_of_threads: true, .. } => "ping-pong between two threads of the system".into(),
+            Token { members: 2, .. } => "ping-pong between two".into(),
+            Token { members, .. } => format!("one message goes around a ring of {members}"),
         }
     }
 
@@ -113,13 +120,16 @@ impl Workload for Token {
         if self.members == 2 { "ns/round trip" } else { "ns/hop" }
     }
 
-    /// Each message takes threads microseconds.
     fn suits(&self, kind: Kind) -> bool {
-        kind.is_link() && kind.on() != On::Threads
+        kind.is_link() && kind.is_of_threads() == self.is_of_threads
     }
 
     fn bar(&self) -> Option<f64> {
-        Some(if self.members == 2 { 0.35 } else { 0.2 })
+        match *self {
+            Token { is_of_threads: true, .. } => None,
+            Token { members: 2, .. } => Some(0.35),
+            Token { .. } => Some(0.2),
+        }
     }
 
     fn sample(&self, kind: Kind, frame: Frame) -> Sample {
