@@ -1,6 +1,6 @@
 //! Searches of a seeded corpus of graphs against a plain queue, on pools of 1 to 32 threads.
 
-use crate::common::{corpus, edges, naive_adjacency, naive_levels, tree_levels};
+use crate::common::{corpus, corpus_roots, edges, naive_adjacency, naive_levels, tree_levels};
 use graph500::{BfsKind, Edge, Graph, Search, Technique, Techniques, Validator};
 
 #[test]
@@ -17,11 +17,7 @@ fn check(name: &str, edges: &[Edge]) {
     let graph = Graph::build(edges, &()).unwrap();
     let adjacency = naive_adjacency(edges);
     let mut validator = Validator::new(edges, graph.num_vertices()).unwrap();
-    let vertices = 0..adjacency.len();
-    let hub = vertices.clone().max_by_key(|&vertex| adjacency[vertex].len());
-    let isolated = vertices.clone().find(|&vertex| adjacency[vertex].is_empty());
-    let roots = vertices.clone().take(1).chain(vertices.last()).chain(hub).chain(isolated);
-    let roots: Vec<u64> = roots.map(|root| root as u64).collect();
+    let roots = corpus_roots(edges);
     for kind in BfsKind::ALL {
         let mut search = Search::new(&graph, kind).unwrap();
         for &root in &roots {

@@ -1,14 +1,16 @@
 //! The distributed steps, on threads instead of processes, against one process and plain models.
 
-use crate::common::{any_edges, corpus, edges, naive_adjacency, naive_levels, tree_levels};
+use crate::common::distributed::{searches_are_those_of_a_queue, share};
+use crate::common::{any_edges, corpus, corpus_roots, edges};
 use graph500::distributed::{
-    self, Communicator, LevelKind, LevelShape, Outcome, Part, PartSearch, PartValidator, Traffic, check_settings,
-    in_threads, predicted_bytes,
+    self, Communicator, LevelKind, LevelShape, Outcome, Part, PartValidator, Traffic, check_settings, in_threads,
+    predicted_bytes,
 };
-use graph500::{
-    Component, Config, Edge, Graph, Report, RunError, Spec, ValidationError, Validator, Verdict, search_keys,
-};
+use graph500::{Config, Edge, Graph, Report, RunError, Spec, ValidationError, Validator, Verdict, search_keys};
 use proptest::prelude::*;
+
+/// Numbers of processes, and of threads of each.
+const PAIRS: [(usize, usize); 10] = [(1, 1), (1, 2), (2, 1), (2, 2), (3, 1), (3, 2), (4, 1), (4, 2), (8, 1), (8, 2)];
 
 /// Runs `work` on threads with pools of their own.
 fn in_pools<R: Send>(processes: usize, threads: usize, work: impl Fn(&dyn Communicator) -> R + Sync) -> Vec<R> {
@@ -18,62 +20,17 @@ fn in_pools<R: Send>(processes: usize, threads: usize, work: impl Fn(&dyn Commun
     })
 }
 
-/// The tuples of a process: every `processes`th.
-fn share(edges: &[Edge], communicator: &dyn Communicator) -> Vec<Edge> {
-    edges.iter().skip(communicator.process()).step_by(communicator.processes()).copied().collect()
-}
-
-/// The parents of all processes in the order of the labels.
-fn joined(parts: &[Vec<i64>]) -> Vec<i64> {
-    let len = parts.iter().map(Vec::len).sum();
-    (0..len).map(|label| parts[label % parts.len()][label / parts.len()]).collect()
-}
-
-/// Searches from each root on several processes. Compares levels, reach and component with a plain queue.
+/// Searches from each root on several processes, see [`searches_are_those_of_a_queue`].
 fn check(name: &str, edges: &[Edge], roots: &[u64], processes: usize, threads: usize) {
-    let adjacency = naive_adjacency(edges);
-    let graph = Graph::build(edges, &()).unwrap();
-    let results = in_pools(processes, threads, |communicator| {
-        let own = share(edges, communicator);
-        let part = Part::build(communicator, &own, &()).unwrap();
-        assert_eq!(part.num_vertices(), graph.num_vertices());
-        assert_eq!((part.num_connected(), part.num_arcs()), (graph.num_connected(), graph.num_arcs()));
-        assert_eq!(part.search_keys(20, 5), search_keys(&graph, 20, 5));
-        let mut search = PartSearch::new(communicator, &part).unwrap();
-        let mut validator = PartValidator::new(communicator, &part, &own).unwrap();
-        let search_from = |&root: &u64| {
-            let reach = search.run(root);
-            let component = validator.check(root, search.parents()).unwrap();
-            assert_eq!((component.reached, component.depth), (reach.reached, reach.depth), "{name} from {root}");
-            assert_eq!(validator.count_edges(search.parents()), component.edges);
-            (search.parents().to_vec(), component)
-        };
-        roots.iter().map(search_from).collect::<Vec<_>>()
-    });
-    for (index, &root) in roots.iter().enumerate() {
-        let parents: Vec<Vec<i64>> = results.iter().map(|searches| searches[index].0.clone()).collect();
-        let expected = naive_levels(&adjacency, root);
-        let case = format!("{name}, {processes} processes, {threads} threads, from {root}");
-        assert_eq!(tree_levels(&joined(&parents)), expected, "{case}");
-        let component = Component {
-            edges: edges.iter().filter(|edge| expected[edge.ends().0 as usize].is_some()).count() as u64,
-            reached: expected.iter().flatten().count() as u64,
-            depth: expected.iter().flatten().max().copied().unwrap(),
-        };
-        assert!(results.iter().all(|searches| searches[index].1 == component), "{case}");
-    }
+    let case = format!("{name}, {processes} processes, {threads} threads");
+    in_pools(processes, threads, |communicator| searches_are_those_of_a_queue(communicator, &case, edges, roots));
 }
 
 #[test]
 fn corpus_has_the_levels_of_a_queue_on_1_to_8_processes() {
     for (name, edges) in corpus() {
-        let adjacency = naive_adjacency(&edges);
-        let vertices = 0..adjacency.len();
-        let hub = vertices.clone().max_by_key(|&vertex| adjacency[vertex].len());
-        let isolated = vertices.clone().find(|&vertex| adjacency[vertex].is_empty());
-        let roots = vertices.clone().take(1).chain(vertices.last()).chain(hub).chain(isolated);
-        let roots: Vec<u64> = roots.map(|root| root as u64).collect();
-        for (processes, threads) in [(1, 2), (2, 1), (3, 2), (4, 1), (8, 1)] {
+        let roots = corpus_roots(&edges);
+        for (processes, threads) in PAIRS {
             // A graph with thousands of levels takes thousands of operations.
             let roots = if name == "path" { &roots[..1] } else { &roots };
             check(name, &edges, roots, processes, threads);
@@ -178,9 +135,9 @@ fn statistics_are_those_of_one_process() {
     for scale in 1..=11 {
         let config = Config { roots: 4, ..Config::official(Spec::new(scale, 16, 1).unwrap()) };
         let alone = graph500::run(&config, &()).unwrap();
-        for (processes, threads) in [(1, 1), (2, 2), (3, 1), (4, 1), (8, 1)] {
+        for (processes, threads) in PAIRS {
             let report = run(scale, 4, processes, threads).report;
-            assert_eq!(figures(&report), figures(&alone), "scale {scale}, {processes} processes");
+            assert_eq!(figures(&report), figures(&alone), "scale {scale}, {processes} processes of {threads}");
             assert_eq!(report.nedge(), alone.nedge());
             assert_eq!((report.processes, report.threads), (processes, threads));
             let official = report.official();

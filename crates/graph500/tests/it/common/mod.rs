@@ -1,5 +1,7 @@
 //! The plain models that the parallel code is held against.
 
+pub mod distributed;
+
 use std::collections::{BTreeSet, VecDeque};
 
 use graph500::{BfsKind, Edge, Graph, Search, Spec, generate};
@@ -110,4 +112,14 @@ pub fn corpus() -> Vec<(&'static str, Vec<Edge>)> {
     ];
     let small = pairs.into_iter().map(|(name, pairs)| (name, edges(&pairs)));
     small.chain([("scale 10", kronecker(10, 3)), ("scale 12", kronecker(12, 4))]).collect()
+}
+
+/// The roots for a graph of the corpus: its first and last vertex, its hub and an isolated vertex.
+pub fn corpus_roots(edges: &[Edge]) -> Vec<u64> {
+    let adjacency = naive_adjacency(edges);
+    let vertices = 0..adjacency.len();
+    let hub = vertices.clone().max_by_key(|&vertex| adjacency[vertex].len());
+    let isolated = vertices.clone().find(|&vertex| adjacency[vertex].is_empty());
+    let roots = vertices.clone().take(1).chain(vertices.last()).chain(hub).chain(isolated);
+    roots.map(|root| root as u64).collect()
 }
