@@ -50,8 +50,7 @@ impl<T: Element> DeviceVec<T> {
     pub fn len(&self) -> usize {
         match &self.storage {
             Storage::Host(elements) => elements.len(),
-            // An element without words takes no room in a buffer, so there is nothing to count.
-            Storage::Device(buffer) => buffer.words().checked_div(element::words::<T>()).unwrap_or(0),
+            Storage::Device(buffer) => len_on_device::<T>(buffer),
         }
     }
 
@@ -77,6 +76,27 @@ impl<T: Element> DeviceVec<T> {
         match self.storage {
             Storage::Host(elements) => Ok(elements),
             storage => Err(Self { storage }),
+        }
+    }
+
+    /// Waits until all operations that write the vector have ended. Copies nothing.
+    ///
+    /// ```
+    /// use anabranch_kernel::{Queue, Vector, indices};
+    ///
+    /// let numbers = indices(1000).collect(&Queue::cpu())?;
+    /// anabranch::run(|cx| numbers.wait(cx))?;
+    /// # Ok::<_, anabranch_kernel::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns [`Error::Trap`] if an operation that has written the vector trapped on a device, [`Error::Lost`], and
+    /// [`Error::Cancelled`] if the scope of `cx` is cancelled.
+    pub fn wait(&self, cx: &Cx<'_>) -> Result<(), Error> {
+        cx.check()?;
+        match &self.storage {
+            Storage::Host(_) => Ok(()),
+            Storage::Device(buffer) => buffer.wait(cx),
         }
     }
 
@@ -125,4 +145,10 @@ impl<T: Element> DeviceVec<T> {
         }
         Ok(())
     }
+}
+
+/// Returns the number of elements in a buffer.
+pub(crate) fn len_on_device<T: Element>(buffer: &Buffer) -> usize {
+    // An element without words takes no room in a buffer, so there is nothing to count.
+    buffer.words().checked_div(element::words::<T>()).unwrap_or(0)
 }

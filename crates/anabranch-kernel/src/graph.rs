@@ -34,7 +34,6 @@ impl<'a> Graph<'a> {
     }
 
     /// Returns the buffers, in the order of their numbers.
-    #[cfg_attr(not(feature = "gpu"), allow(dead_code, reason = "only a device reads it"))]
     pub(crate) fn buffers(&self) -> &[&'a Buffer] {
         &self.buffers
     }

@@ -39,7 +39,8 @@
 //! | run on the processor, on a GPU, or where it is faster | [`Queue::cpu`], [`Queue::open`], [`Queue::choose`] |
 //! | know why a device was chosen | [`Choice::reason`] |
 //! | move vectors to a device and back | [`Queue::upload`], [`DeviceVec::download`] |
-//! | wait for a device in a fiber, a race or a future | [`Pending`], [`DeviceVec::download`] |
+//! | wait for a device in a fiber, a race or a future | [`Pending`], [`DeviceVec::download`], [`DeviceVec::wait`] |
+//! | take a result of the processor without a wait | [`Pending::into_value`], [`DeviceVec::into_vec`] |
 //! | know how a launch is laid out, and why | [`Device::plan`], [`Plan::reason`] |
 //!
 //! # Lazy vectors
@@ -48,8 +49,8 @@
 //! loop are computed in any order, and on several threads.
 //!
 //! On the processor an operation has ended when it returns. On a GPU it has begun: operations run in the order of the
-//! calls, and only [`DeviceVec::download`], [`Pending::wait`] and [`Vector::compact`] wait. A fiber that waits leaves
-//! its worker to others, and takes part in scopes, timeouts and races.
+//! calls, and only [`DeviceVec::download`], [`DeviceVec::wait`], [`Pending::wait`] and [`Vector::compact`] wait. A fiber
+//! that waits leaves its worker to others, and takes part in scopes, timeouts and races.
 //!
 //! # Errors
 //! A kernel that panics, divides by zero or reads beyond a slice is an [`Error::Trap`] of the operation. So is a number

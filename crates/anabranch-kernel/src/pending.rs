@@ -44,6 +44,25 @@ impl<T: Element> Pending<T> {
         Self { state: State::Device(reply) }
     }
 
+    /// Returns the result without a wait, if it is there. On the processor it is.
+    ///
+    /// # Errors
+    /// Returns the `Pending` if the result comes from another device: [`wait`](Self::wait) waits for it.
+    ///
+    /// ```
+    /// use anabranch_kernel::{Queue, Vector};
+    ///
+    /// let total = [1, 2, 3].sum(&Queue::cpu())?;
+    /// assert_eq!(total.into_value().unwrap(), 6);
+    /// # Ok::<_, anabranch_kernel::Error>(())
+    /// ```
+    pub fn into_value(self) -> Result<T, Self> {
+        match self.state {
+            State::Ready(value) => Ok(value),
+            state @ State::Device(_) => Err(Self { state }),
+        }
+    }
+
     /// Waits for the result.
     ///
     /// # Errors

@@ -96,7 +96,7 @@ impl Queue {
     pub fn zeroed<T: Element>(&self, len: usize) -> Result<DeviceVec<T>, Error> {
         Ok(DeviceVec::new(match &self.place {
             Place::Cpu => Storage::Host(vec![element::zero(); len]),
-            Place::Gpu(queue) => Storage::Device(queue.zeroed(len * element::words::<T>())?),
+            Place::Gpu(queue) => Storage::Device(queue.zeroed(len.saturating_mul(element::words::<T>()))?),
         }))
     }
 

@@ -33,7 +33,7 @@ pub fn sort_by_key<K: Key, T: Element>(
             (Storage::Host(keys), Storage::Host(values))
         }
         Place::Gpu(queue) => {
-            let (keys, values) = queue.sort_by_key(vector::both_inputs(&keys, &values)?, K::ORDER)?;
+            let (keys, values) = queue.sort_by_key(vector::both_inputs(&keys, &values, queue)?, K::ORDER)?;
             (Storage::Device(keys), Storage::Device(values))
         }
     };

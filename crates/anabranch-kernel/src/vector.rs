@@ -4,6 +4,7 @@ use anabranch::Cx;
 
 use crate::device_vec::Storage;
 use crate::element;
+use crate::gpu::GpuQueue;
 use crate::graph::{Graph, Inputs, Operator};
 use crate::queue::Place;
 use crate::source::{Source, common};
@@ -45,7 +46,7 @@ pub trait Vector: Argument<<Self as Vector>::Item> + Sized {
     {
         Ok(DeviceVec::new(match queue.place() {
             Place::Cpu => Storage::Host(cpu::collect(&self)?),
-            Place::Gpu(queue) => Storage::Device(queue.collect(inputs(&self)?)?),
+            Place::Gpu(queue) => Storage::Device(queue.collect(inputs(&self, queue)?)?),
         }))
     }
 
@@ -73,9 +74,9 @@ pub trait Vector: Argument<<Self as Vector>::Item> + Sized {
     {
         match queue.place() {
             Place::Cpu => cpu::reduce::<K, _, _>(&self, identity).map(Pending::ready),
-            Place::Gpu(queue) => {
-                queue.reduce(inputs(&self)?, Operator::of::<K>(), element::as_words(&[identity])).map(Pending::device)
-            }
+            Place::Gpu(queue) => queue
+                .reduce(inputs(&self, queue)?, Operator::of::<K>(), element::as_words(&[identity]))
+                .map(Pending::device),
         }
     }
 
@@ -160,7 +161,12 @@ pub trait Vector: Argument<<Self as Vector>::Item> + Sized {
             Place::Cpu => Storage::Host(cpu::scan::<K, _, _>(&self)?),
             Place::Gpu(queue) => {
                 let identity = [identity];
-                Storage::Device(queue.scan(inputs(&self)?, Operator::of::<K>(), element::as_words(&identity), true)?)
+                Storage::Device(queue.scan(
+                    inputs(&self, queue)?,
+                    Operator::of::<K>(),
+                    element::as_words(&identity),
+                    true,
+                )?)
             }
         }))
     }
@@ -188,7 +194,12 @@ pub trait Vector: Argument<<Self as Vector>::Item> + Sized {
             Place::Cpu => Storage::Host(cpu::exclusive_scan::<K, _, _>(&self, identity)?),
             Place::Gpu(queue) => {
                 let identity = [identity];
-                Storage::Device(queue.scan(inputs(&self)?, Operator::of::<K>(), element::as_words(&identity), false)?)
+                Storage::Device(queue.scan(
+                    inputs(&self, queue)?,
+                    Operator::of::<K>(),
+                    element::as_words(&identity),
+                    false,
+                )?)
             }
         }))
     }
@@ -229,7 +240,7 @@ pub trait Vector: Argument<<Self as Vector>::Item> + Sized {
         cx.check()?;
         Ok(DeviceVec::new(match queue.place() {
             Place::Cpu => Storage::Host(cpu::compact::<P, _, _>(&self)?),
-            Place::Gpu(queue) => Storage::Device(queue.compact(cx, inputs(&self)?, Operator::of::<P>())?),
+            Place::Gpu(queue) => Storage::Device(queue.compact(cx, inputs(&self, queue)?, Operator::of::<P>())?),
         }))
     }
 
@@ -264,7 +275,7 @@ pub trait Vector: Argument<<Self as Vector>::Item> + Sized {
                 same_len(&self, &numbers)?;
                 cpu::scatter(&self, &numbers, target)
             }
-            (Place::Gpu(queue), Storage::Device(target)) => queue.scatter(both_inputs(&self, &numbers)?, target),
+            (Place::Gpu(queue), Storage::Device(target)) => queue.scatter(both_inputs(&self, &numbers, queue)?, target),
             (Place::Cpu, Storage::Device(target)) => {
                 Err(Error::queues(target.queue().device().name(), queue.device().name()))
             }
@@ -290,7 +301,7 @@ pub trait Vector: Argument<<Self as Vector>::Item> + Sized {
     {
         Ok(DeviceVec::new(match queue.place() {
             Place::Cpu => Storage::Host(cpu::histogram(&self, bins)?),
-            Place::Gpu(queue) => Storage::Device(queue.histogram(inputs(&self)?, bins)?),
+            Place::Gpu(queue) => Storage::Device(queue.histogram(inputs(&self, queue)?, bins)?),
         }))
     }
 }
@@ -334,22 +345,25 @@ pub(crate) fn same_len<A: Item, B: Item>(a: &impl Source<A>, b: &impl Source<B>)
     common(Some(len(a)?), Some(len(b)?)).map(Option::unwrap_or_default)
 }
 
-/// Describes a lazy vector to a device.
-fn inputs<T: Element>(vector: &impl Source<T>) -> Result<Inputs<'_, 1>, Error> {
+/// Describes a lazy vector to a device. Its stored vectors are those of the queue.
+fn inputs<'a, T: Element>(vector: &'a impl Source<T>, queue: &GpuQueue) -> Result<Inputs<'a, 1>, Error> {
     let mut graph = Graph::default();
     let len = len_on_device(len(vector)?)?;
     let roots = [vector.describe(&mut graph)?];
+    graph.buffers().iter().try_for_each(|buffer| queue.check_owner(buffer))?;
     Ok(Inputs { graph, roots, words: [element::words::<T>()], len })
 }
 
-/// Describes two lazy vectors of the same length to a device.
+/// Describes two lazy vectors of the same length to a device. Their stored vectors are those of the queue.
 pub(crate) fn both_inputs<'a, A: Element, B: Element>(
     a: &'a impl Source<A>,
     b: &'a impl Source<B>,
+    queue: &GpuQueue,
 ) -> Result<Inputs<'a, 2>, Error> {
     let mut graph = Graph::default();
     let len = len_on_device(same_len(a, b)?)?;
     let roots = [a.describe(&mut graph)?, b.describe(&mut graph)?];
+    graph.buffers().iter().try_for_each(|buffer| queue.check_owner(buffer))?;
     Ok(Inputs { graph, roots, words: [element::words::<A>(), element::words::<B>()], len })
 }
 

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::device_vec::Storage;
+use crate::device_vec::{Storage, len_on_device};
 use crate::element;
 use crate::gpu::Buffer;
 use crate::graph::{BufferId, Graph, Node};
@@ -46,7 +46,7 @@ impl<'a, T: Element> Data<'a, T> {
     pub(crate) fn len(&self) -> usize {
         match self {
             Self::Host(elements) => elements.len(),
-            Self::Device(buffer) => buffer.words() / element::words::<T>(),
+            Self::Device(buffer) => len_on_device::<T>(buffer),
         }
     }
 

@@ -1,31 +1,15 @@
 //! A lazy vector as parts, one for each block of a parallel loop.
 
-use std::marker::PhantomData;
-use std::ops::Range;
+use std::iter;
 
 use anabranch::iter::plumbing::{Consumer, Drive, Producer, Progress, bridge};
 
+use super::items::{Items, Part};
 use crate::Item;
 use crate::source::View;
 
 /// The parts of a range of a view. Its length is the number of elements, and each block of the loop is one item.
-pub(crate) struct Parts<'a, T, V> {
-    view: V,
-    range: Range<usize>,
-    item: PhantomData<fn(&'a ()) -> T>,
-}
-
-/// A part of a view, and the number of its elements.
-pub(crate) struct Part<V> {
-    pub(crate) view: V,
-    pub(crate) len: usize,
-}
-
-impl<'a, T: Item, V: View<'a, T>> Parts<'a, T, V> {
-    pub(crate) fn new(view: V, range: Range<usize>) -> Self {
-        Self { view, range, item: PhantomData }
-    }
-}
+pub(crate) struct Parts<'a, T, V>(pub(crate) Items<'a, T, V>);
 
 impl<'a, T: Item, V: View<'a, T>> Drive for Parts<'a, T, V> {
     type Item = Part<V>;
@@ -43,20 +27,20 @@ impl<'a, T: Item, V: View<'a, T>> Drive for Parts<'a, T, V> {
 
 impl<'a, T: Item, V: View<'a, T>> Producer for Parts<'a, T, V> {
     type Item = Part<V>;
-    type IntoIter = std::iter::Once<Part<V>>;
+    type IntoIter = iter::Once<Part<V>>;
     const IS_EXACT: bool = false;
 
     #[inline]
     fn len(&self) -> usize {
-        self.range.len()
+        Producer::len(&self.0)
     }
     #[inline]
     fn split_at(self, mid: usize) -> (Self, Self) {
-        let mid = self.range.start + mid;
-        (Self::new(self.view.clone(), self.range.start..mid), Self::new(self.view, mid..self.range.end))
+        let (left, right) = self.0.split_at(mid);
+        (Self(left), Self(right))
     }
     #[inline]
     fn into_iter(self) -> Self::IntoIter {
-        std::iter::once(Part { len: self.range.len(), view: self.view.part(self.range) })
+        iter::once(self.0.into_part())
     }
 }

@@ -36,13 +36,13 @@ pub(crate) fn histogram(numbers: &impl Source<u32>, bins: usize) -> Result<Vec<u
     let numbers = items(numbers)?;
     let count = |mut counts: Vec<u32>, number: u32| {
         match counts.get_mut(number as usize) {
-            Some(count) => *count += 1,
+            Some(count) => *count = count.wrapping_add(1),
             None => trap("histogram", format!("number {number} has no bin: there are {bins}")),
         }
         counts
     };
     let add = |mut left: Vec<u32>, right: Vec<u32>| {
-        left.iter_mut().zip(right).for_each(|(left, right)| *left += right);
+        left.iter_mut().zip(right).for_each(|(left, right)| *left = left.wrapping_add(right));
         left
     };
     catch("histogram", || numbers.fold(|| vec![0; bins], count).reduce(|| vec![0; bins], add))

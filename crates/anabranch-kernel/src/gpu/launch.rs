@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use wgpu::{
     BindGroupDescriptor, BindGroupEntry, BindingResource, BufferBinding, BufferSize, CommandEncoder,
-    CommandEncoderDescriptor, ComputePassDescriptor,
+    CommandEncoderDescriptor, ComputePassDescriptor, SubmissionIndex,
 };
 
 use super::GpuQueue;
@@ -48,15 +48,24 @@ pub(super) struct Commands {
     pub(super) traps: TrapSet,
 }
 
+/// What the words of a vector depend on.
+#[derive(Clone, Default)]
+pub(super) struct Written {
+    /// The launches whose traps make the words invalid.
+    pub(super) traps: TrapSet,
+    /// The last submission that writes the words. `None` if there are no words.
+    pub(super) submission: Option<SubmissionIndex>,
+}
+
 impl GpuQueue {
     pub(super) fn encoder(&self) -> CommandEncoder {
         self.opened.device.create_command_encoder(&CommandEncoderDescriptor { label: None })
     }
 
     /// Submits commands. Returns what their results depend on.
-    pub(super) fn submit(&self, commands: Commands) -> Result<TrapSet, Error> {
-        self.opened.submit(Some(commands.encoder), || ())?;
-        self.merge(commands.traps)
+    pub(super) fn submit(&self, commands: Commands) -> Result<Written, Error> {
+        let submission = Some(self.opened.submit(Some(commands.encoder), || ())?);
+        Ok(Written { traps: self.merge(commands.traps)?, submission })
     }
 
     /// Encodes dispatches of an operation. `outputs` are the vectors that it writes, and their bytes.
@@ -68,13 +77,12 @@ impl GpuQueue {
     ) -> Result<Commands, Error> {
         let opened = &self.opened;
         let Operation { skeleton, lanes, graph, roots, operator, values } = operation;
-        graph.buffers().iter().try_for_each(|buffer| self.check_owner(buffer))?;
         let key =
             Key { skeleton: skeleton.name, lanes, roots, operator, values: (graph.uniforms().len(), values.len()) };
         let compiled = opened.pipelines.get(opened, skeleton, key)?;
         let mut traps = TrapSet::default();
         for input in &compiled.inputs {
-            traps.extend(&graph.buffers()[input.buffer.0].traps);
+            traps.extend(&graph.buffers()[input.buffer.0].written.traps);
         }
         let mut encoder = self.encoder();
         let slot = if compiled.can_trap { Some(self.slot(&mut encoder)?) } else { None };
@@ -129,8 +137,8 @@ impl GpuQueue {
         Ok(Commands { encoder, traps })
     }
 
-    /// Returns an error if a vector is not of this queue.
-    pub(super) fn check_owner(&self, buffer: &Buffer) -> Result<(), Error> {
+    /// Returns [`Error::Queues`] if a vector is not of this queue.
+    pub(crate) fn check_owner(&self, buffer: &Buffer) -> Result<(), Error> {
         if buffer.queue == *self {
             return Ok(());
         }
@@ -181,7 +189,7 @@ impl GpuQueue {
         words_of_skeleton[0] = count as u32;
         let dispatch = Dispatch { entry: 0, blocks: 1, words: words_of_skeleton };
         let commands = self.encode(operation, &[(&words, 4 * count as u64)], &[dispatch])?;
-        self.submit(commands)
+        Ok(self.submit(commands)?.traps)
     }
 }
 

@@ -13,12 +13,13 @@ use std::sync::Arc;
 
 use anabranch_kernel_ir::{Linker, Param, Program, Type};
 use naga::{
-    AddressSpace, ArraySize, Block, Expression, Function, FunctionArgument, FunctionResult, GlobalVariable, Handle,
-    MemoryDecorations, Module, Range, ResourceBinding, ScalarKind, Span, Statement, StorageAccess, TypeInner,
+    AddressSpace, ArraySize, Expression, Function, FunctionArgument, GlobalVariable, Handle, MemoryDecorations, Module,
+    ResourceBinding, ScalarKind, Span, StorageAccess, TypeInner,
 };
 
 use super::launch::{SKELETON_WORDS, VALUES_BINDING};
 use super::opened::{IMMEDIATES, Opened};
+use super::writer::Writer;
 use crate::Error;
 use crate::graph::{BufferId, Node, Operator};
 
@@ -57,12 +58,6 @@ impl AsMut<Module> for Lowering<'_> {
     fn as_mut(&mut self) -> &mut Module {
         &mut self.module
     }
-}
-
-/// A function that is being written, with the index of an element as its argument.
-struct Writer {
-    function: Function,
-    index: Handle<Expression>,
 }
 
 impl<'a> Lowering<'a> {
@@ -178,14 +173,7 @@ impl<'a> Lowering<'a> {
 
     fn writer(&mut self, indexed: bool) -> Writer {
         let word = self.words_type(1);
-        let mut function = Function::default();
-        let index = function.expressions.append(Expression::FunctionArgument(0), Span::UNDEFINED);
-        if indexed {
-            function.arguments.push(FunctionArgument { name: Some("i".to_owned()), ty: word, binding: None });
-        } else {
-            function.expressions.clear();
-        }
-        Writer { function, index }
+        Writer::new(indexed.then_some(word))
     }
 
     /// Returns the storage variable of a buffer of elements of type `ty`.
@@ -359,43 +347,6 @@ impl<'a> Lowering<'a> {
         let base = writer.append(Expression::GlobalVariable(global));
         let pointer = writer.emit(Expression::AccessIndex { base, index: number as u32 });
         writer.emit(Expression::Load { pointer })
-    }
-}
-
-impl Writer {
-    /// Adds an expression that is not evaluated at a certain time.
-    fn append(&mut self, expression: Expression) -> Handle<Expression> {
-        self.function.expressions.append(expression, Span::UNDEFINED)
-    }
-
-    /// Adds an expression, and evaluates it now.
-    fn emit(&mut self, expression: Expression) -> Handle<Expression> {
-        let handle = self.append(expression);
-        self.function.body.push(Statement::Emit(Range::new_from_bounds(handle, handle)), Span::UNDEFINED);
-        handle
-    }
-
-    fn word(&mut self, word: u32) -> Handle<Expression> {
-        self.append(Expression::Literal(naga::Literal::U32(word)))
-    }
-
-    /// Loads an element of a storage variable.
-    fn element(&mut self, global: Handle<GlobalVariable>, index: Handle<Expression>) -> Handle<Expression> {
-        let base = self.append(Expression::GlobalVariable(global));
-        let pointer = self.emit(Expression::Access { base, index });
-        self.emit(Expression::Load { pointer })
-    }
-
-    fn call(&mut self, function: Handle<Function>, arguments: Vec<Handle<Expression>>) -> Handle<Expression> {
-        let result = self.append(Expression::CallResult(function));
-        self.function.body.push(Statement::Call { function, arguments, result: Some(result) }, Span::UNDEFINED);
-        result
-    }
-
-    fn returning(mut self, ty: Handle<naga::Type>, value: Handle<Expression>) -> Function {
-        let mut body: Block = std::mem::take(&mut self.function.body);
-        body.push(Statement::Return { value: Some(value) }, Span::UNDEFINED);
-        Function { body, result: Some(FunctionResult { ty, binding: None }), ..self.function }
     }
 }
 

@@ -11,8 +11,8 @@ use std::sync::Arc;
 use wgpu::{BufferDescriptor, BufferUsages};
 
 use super::GpuQueue;
+use super::launch::Written;
 use super::opened::Opened;
-use super::traps::TrapSet;
 use crate::Error;
 
 /// Free blocks are kept up to this many bytes, or up to the bytes in use if these are more.
@@ -134,8 +134,7 @@ pub struct Buffer {
     pub(super) block: Block,
     pub(super) queue: GpuQueue,
     pub(super) words: usize,
-    /// The launches whose traps make the words invalid.
-    pub(super) traps: TrapSet,
+    pub(super) written: Written,
 }
 
 impl fmt::Debug for Buffer {

@@ -20,12 +20,13 @@ mod sort;
 mod tests;
 mod transfer;
 mod traps;
+mod writer;
 
 use std::fmt;
 use std::sync::Arc;
 
+use launch::Written;
 use opened::Opened;
-use traps::TrapSet;
 
 pub use memory::Buffer;
 pub(crate) use transfer::Reply;
@@ -54,8 +55,8 @@ impl GpuQueue {
         &self.opened.description
     }
 
-    fn buffer(&self, block: memory::Block, words: usize, traps: TrapSet) -> Buffer {
-        Buffer { block, queue: self.clone(), words, traps }
+    fn buffer(&self, block: memory::Block, words: usize, written: Written) -> Buffer {
+        Buffer { block, queue: self.clone(), words, written }
     }
 }
 

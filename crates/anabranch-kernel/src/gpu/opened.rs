@@ -4,7 +4,11 @@ use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-use wgpu::{CommandEncoder, DeviceDescriptor, ErrorFilter, ExperimentalFeatures, Features, Limits, MemoryHints, Trace};
+use anabranch::channel::RecvError;
+use wgpu::{
+    CommandEncoder, DeviceDescriptor, ErrorFilter, ExperimentalFeatures, Features, Limits, MemoryHints,
+    SubmissionIndex, Trace,
+};
 
 use super::adapters;
 use super::memory::Memory;
@@ -28,7 +32,7 @@ pub(super) struct Opened {
     pub(super) pipelines: Pipelines,
     traps: Mutex<Traps>,
     lost: Arc<OnceLock<String>>,
-    poller: Poller,
+    pub(super) poller: Poller,
 }
 
 impl Opened {
@@ -93,7 +97,15 @@ impl Opened {
 
     /// The error of a reply that does not come.
     pub(super) fn no_reply(&self) -> Error {
-        self.check().err().unwrap_or_else(|| Error::Lost { reason: "the driver has dropped a transfer".to_owned() })
+        self.check().err().unwrap_or_else(|| Error::Lost { reason: "the driver has dropped a wait".to_owned() })
+    }
+
+    /// The error of a wait that does not end with a reply.
+    pub(super) fn wait_error(&self, error: RecvError) -> Error {
+        match error {
+            RecvError::Cancelled => Error::Cancelled,
+            RecvError::Closed => self.no_reply(),
+        }
     }
 
     /// Calls wgpu, and returns what it reports during the call. `bytes` are those that the call asks for.
@@ -111,15 +123,17 @@ impl Opened {
         }
     }
 
-    /// Submits commands. Calls `also` after that and before the thread of the device looks for the end.
-    pub(super) fn submit(&self, commands: Option<CommandEncoder>, also: impl FnOnce()) -> Result<(), Error> {
-        let index = self.checked(0, || {
+    /// Submits commands. Calls `also` after that.
+    pub(super) fn submit(
+        &self,
+        commands: Option<CommandEncoder>,
+        also: impl FnOnce(),
+    ) -> Result<SubmissionIndex, Error> {
+        self.checked(0, || {
             let index = self.queue.submit(commands.map(CommandEncoder::finish));
             also();
             index
-        })?;
-        self.poller.watch(index);
-        Ok(())
+        })
     }
 
     /// Returns the program of a kernel.

@@ -3,7 +3,7 @@
 use anabranch::Cx;
 
 use super::geometry::{Geometry, Request};
-use super::launch::{Commands, Dispatch, Operation, SKELETON_WORDS};
+use super::launch::{Commands, Dispatch, Operation, SKELETON_WORDS, Written};
 use super::memory::{Block, Buffer, Use};
 use super::pipeline::Skeleton;
 use super::traps::TrapSet;
@@ -91,13 +91,14 @@ impl GpuQueue {
 
     /// Returns words that are 0.
     pub(crate) fn zeroed(&self, words: usize) -> Result<Buffer, Error> {
-        let block = Block::take(&self.opened, Use::Storage, 4 * words as u64)?;
-        if words > 0 {
-            let mut encoder = self.encoder();
-            encoder.clear_buffer(block.buffer(), 0, Some(4 * words as u64));
-            self.opened.submit(Some(encoder), || ())?;
+        let block = Block::take(&self.opened, Use::Storage, 4u64.saturating_mul(words as u64))?;
+        if words == 0 {
+            return Ok(self.buffer(block, words, Written::default()));
         }
-        Ok(self.buffer(block, words, TrapSet::default()))
+        let mut encoder = self.encoder();
+        encoder.clear_buffer(block.buffer(), 0, Some(4 * words as u64));
+        let written = self.submit(Commands { encoder, traps: TrapSet::default() })?;
+        Ok(self.buffer(block, words, written))
     }
 
     /// Computes all elements.
@@ -120,8 +121,8 @@ impl GpuQueue {
         let total = item * len as usize;
         let dispatch = Dispatch { entry: 0, blocks: geometry.blocks, words: words([len, geometry.all_lanes()]) };
         let commands = self.encode(operation, &[(&result, 4 * total as u64)], &[dispatch])?;
-        let traps = self.submit(commands)?;
-        Ok(self.buffer(result, total, traps))
+        let written = self.submit(commands)?;
+        Ok(self.buffer(result, total, written))
     }
 
     /// Combines all elements by `operator`. `identity` has the words of an element.
@@ -181,8 +182,8 @@ impl GpuQueue {
         let needed = if blocks == 1 { &dispatches[2..] } else { &dispatches };
         let outputs = [(&chunks, 4 * item as u64 * u64::from(blocks)), (&result, 4 * total as u64)];
         let commands = self.encode(operation, &outputs, needed)?;
-        let traps = self.submit(commands)?;
-        Ok(self.buffer(result, total, traps))
+        let written = self.submit(commands)?;
+        Ok(self.buffer(result, total, written))
     }
 
     /// Returns the elements for which `predicate` holds, in order. Waits for their number.
@@ -220,8 +221,8 @@ impl GpuQueue {
         let total = item * kept as usize;
         let outputs = [of_counts, (&result, 4 * total as u64)];
         let commands = self.encode(operation(), &outputs, &[dispatch(2, blocks)])?;
-        let traps = self.submit(commands)?;
-        Ok(self.buffer(result, total, traps))
+        let written = self.submit(commands)?;
+        Ok(self.buffer(result, total, written))
     }
 
     /// Writes each element of the first input to the element of `target` that the second one, `u32`, says. A number
@@ -252,9 +253,9 @@ impl GpuQueue {
         let stand_in = if length == 0 { Some(self.take(1, item)?) } else { None };
         let block = stand_in.as_ref().unwrap_or(&target.block);
         let commands = self.encode(operation, &[(block, bytes)], &[dispatch])?;
-        let mut traps = target.traps.clone();
+        let mut traps = target.written.traps.clone();
         traps.extend(&commands.traps);
-        target.traps = self.submit(Commands { traps, ..commands })?;
+        target.written = self.submit(Commands { traps, ..commands })?;
         Ok(())
     }
 
@@ -283,7 +284,7 @@ impl GpuQueue {
             words: words([len, geometry.all_lanes(), bins as u32, code]),
         };
         let commands = self.encode(operation, &[(&counts.block, counts.bytes().max(4))], &[dispatch])?;
-        counts.traps = self.submit(commands)?;
+        counts.written = self.submit(commands)?;
         Ok(counts)
     }
 }

@@ -1,14 +1,14 @@
 //! The thread of an opened device that waits for its work.
 //!
-//! It waits for the oldest submission, so that a short kernel is reported although a long one is behind it. Submissions
-//! end in their order. While nothing is outstanding, the thread sleeps. It ends after the last submission once the
-//! device is closed.
+//! It waits for the oldest submission for whose end a caller waits, so that a short kernel is reported although a long
+//! one is behind it. While no caller waits, the thread sleeps. It ends after the last wait once the device is closed.
 
 use std::collections::VecDeque;
 use std::io;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
+use anabranch::channel::oneshot;
 use wgpu::{PollType, SubmissionIndex};
 
 /// Closes the list of submissions when it is dropped.
@@ -22,23 +22,40 @@ struct Shared {
 }
 
 struct State {
-    submissions: VecDeque<SubmissionIndex>,
+    waits: VecDeque<Wait>,
     closed: bool,
+}
+
+/// A submission, and who is told of its end. Without one, the driver's own callbacks tell it.
+struct Wait {
+    submission: SubmissionIndex,
+    told: Option<oneshot::Sender<()>>,
 }
 
 impl Poller {
     /// Starts the thread for `device`.
     pub(super) fn start(device: wgpu::Device) -> io::Result<Self> {
-        let state = Mutex::new(State { submissions: VecDeque::new(), closed: false });
+        let state = Mutex::new(State { waits: VecDeque::new(), closed: false });
         let shared = Arc::new(Shared { state, changed: Condvar::new() });
         let of_thread = Arc::clone(&shared);
         thread::Builder::new().name("anabranch-gpu".to_owned()).spawn(move || of_thread.poll(&device))?;
         Ok(Self { shared })
     }
 
-    /// Lets the thread wait for a submission.
+    /// Lets the thread wait for a submission, so that callbacks of wgpu run after its end.
     pub(super) fn watch(&self, submission: SubmissionIndex) {
-        self.shared.lock().submissions.push_back(submission);
+        self.push(Wait { submission, told: None });
+    }
+
+    /// Returns what is sent at the end of a submission. It closes if the device is lost.
+    pub(super) fn end_of(&self, submission: SubmissionIndex) -> oneshot::Receiver<()> {
+        let (sender, receiver) = oneshot::channel();
+        self.push(Wait { submission, told: Some(sender) });
+        receiver
+    }
+
+    fn push(&self, wait: Wait) {
+        self.shared.lock().waits.push_back(wait);
         self.shared.changed.notify_one();
     }
 }
@@ -64,18 +81,22 @@ impl Shared {
     }
 
     fn poll(&self, device: &wgpu::Device) {
-        while let Some(submission) = self.next() {
+        while let Some(Wait { submission, told }) = self.next() {
             // A lost device is an error here. The device reports it by its own callback, and further waits end at once.
-            let _ = device.poll(PollType::Wait { submission_index: Some(submission), timeout: None });
+            let ended = device.poll(PollType::Wait { submission_index: Some(submission), timeout: None });
+            if let (Ok(_), Some(told)) = (ended, told) {
+                // The receiver may be gone.
+                let _ = told.send(());
+            }
         }
     }
 
-    /// Waits for a submission. Returns `None` once the list is closed and empty.
-    fn next(&self) -> Option<SubmissionIndex> {
+    /// Waits for a wait. Returns `None` once the list is closed and empty.
+    fn next(&self) -> Option<Wait> {
         let mut state = self.lock();
         loop {
-            match state.submissions.pop_front() {
-                Some(submission) => return Some(submission),
+            match state.waits.pop_front() {
+                Some(wait) => return Some(wait),
                 None if state.closed => return None,
                 None => state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
             }

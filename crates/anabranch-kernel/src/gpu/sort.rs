@@ -83,7 +83,7 @@ impl GpuQueue {
             (&values, (4 * value_words as u64).max(4)),
         ];
         let commands = self.encode(operation, &outputs, &dispatches)?;
-        let traps = self.submit(commands)?;
-        Ok((self.buffer(keys, len as usize, traps.clone()), self.buffer(values, value_words, traps)))
+        let written = self.submit(commands)?;
+        Ok((self.buffer(keys, len as usize, written.clone()), self.buffer(values, value_words, written)))
     }
 }

@@ -9,11 +9,11 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use anabranch::Cx;
-use anabranch::channel::{Closed, RecvError, oneshot};
+use anabranch::channel::{Closed, oneshot};
 use wgpu::{BufferAsyncError, MapMode};
 
 use super::GpuQueue;
-use super::launch::Commands;
+use super::launch::{Commands, Written};
 use super::memory::{Block, Buffer, Use};
 use super::traps::TrapSet;
 use crate::Error;
@@ -45,13 +45,14 @@ impl GpuQueue {
     /// Begins to copy words to the device.
     pub(crate) fn upload(&self, words: &[u32]) -> Result<Buffer, Error> {
         let block = Block::take(&self.opened, Use::Storage, 4 * words.len() as u64)?;
+        let mut written = Written::default();
         if !words.is_empty() {
             let bytes = bytemuck::cast_slice(words);
             self.opened.checked(bytes.len() as u64, || self.opened.queue.write_buffer(block.buffer(), 0, bytes))?;
             // wgpu writes with the next submission.
-            self.opened.submit(None, || ())?;
+            written.submission = Some(self.opened.submit(None, || ())?);
         }
-        Ok(self.buffer(block, words.len(), TrapSet::default()))
+        Ok(self.buffer(block, words.len(), written))
     }
 
     /// Submits commands, and the copies of the first words of `block` and of all slots to the host.
@@ -67,25 +68,46 @@ impl GpuQueue {
         }
         staging.set_reusable(false);
         let (sender, receiver) = oneshot::channel();
-        self.opened.submit(Some(encoder), || {
+        let submission = self.opened.submit(Some(encoder), || {
             staging.buffer().map_async(MapMode::Read, .., move |mapped| {
                 // The receiver may be gone.
                 let _ = sender.send(mapped);
             });
         })?;
+        self.opened.poller.watch(submission);
         let arrival = Some(Arrival { staging, words, traps, queue: self.clone() });
         Ok(Reply { wait: Wait::Receiver(receiver), arrival })
     }
 }
 
 impl Buffer {
+    /// Waits for all work on the buffer.
+    pub(crate) fn wait(&self, cx: &Cx<'_>) -> Result<(), Error> {
+        let traps = self.traps();
+        if !traps.slots().is_empty() {
+            let commands = Commands { encoder: self.queue.encoder(), traps };
+            return self.queue.reply(commands, &self.block, 0)?.wait(cx).map(drop);
+        }
+        let Some(submission) = self.written.submission.clone() else { return Ok(()) };
+        let opened = &self.queue.opened;
+        opened.poller.end_of(submission).recv(cx).map_err(|error| opened.wait_error(error))
+    }
+
     /// Waits for all work on the buffer, and copies its words. `words` has their number.
     pub(crate) fn download(&self, cx: &Cx<'_>, words: &mut [u32]) -> Result<(), Error> {
-        if self.words == 0 && self.traps.slots().is_empty() {
+        let traps = self.traps();
+        if self.words == 0 && traps.slots().is_empty() {
             return Ok(());
         }
-        let commands = Commands { encoder: self.queue.encoder(), traps: self.traps.clone() };
+        let commands = Commands { encoder: self.queue.encoder(), traps };
         self.queue.reply(commands, &self.block, self.words)?.wait_into(cx, words)
+    }
+
+    /// Returns the slots that the words depend on.
+    fn traps(&self) -> TrapSet {
+        let mut traps = TrapSet::default();
+        traps.extend(&self.written.traps);
+        traps
     }
 }
 
@@ -100,10 +122,9 @@ impl Reply {
     fn wait_into(self, cx: &Cx<'_>, words: &mut [u32]) -> Result<(), Error> {
         let Some(arrival) = self.arrival else { return Ok(()) };
         let mapped = match self.wait {
-            Wait::Receiver(mut receiver) => receiver.recv(cx).map_err(|error| match error {
-                RecvError::Cancelled => Error::Cancelled,
-                RecvError::Closed => arrival.queue.opened.no_reply(),
-            })?,
+            Wait::Receiver(mut receiver) => {
+                receiver.recv(cx).map_err(|error| arrival.queue.opened.wait_error(error))?
+            }
             Wait::Future(future) => cx.block_on(future)?.map_err(|Closed| arrival.queue.opened.no_reply())?,
         };
         arrival.read(mapped, words)

@@ -1,6 +1,6 @@
 //! Reductions and scans.
 
-use anabranch_kernel::{Number, Vector};
+use anabranch_kernel::{Kernel, Number, Vector};
 
 use crate::kernels::{compose, cpu, elements, floats, for_all_sizes, larger, numbers, square};
 
@@ -26,6 +26,31 @@ fn sums_of_integers_wrap() {
             assert_eq!(unsigned.wait(cx), Ok(expected), "{len}");
             assert_eq!(signed.wait(cx), Ok(expected.cast_signed()), "{len}");
         });
+    });
+}
+
+/// Adds arrays that are too large for several lanes.
+enum AddWide {}
+
+impl Kernel for AddWide {
+    type Params = ([u32; 40], [u32; 40]);
+    type Output = [u32; 40];
+    const NAME: &'static str = "add_wide";
+    const PROGRAM: &'static [u8] = &[];
+
+    fn call((a, b): ([u32; 40], [u32; 40])) -> [u32; 40] {
+        std::array::from_fn(|i| a[i].wrapping_add(b[i]))
+    }
+}
+
+#[test]
+fn large_elements_are_reduced() {
+    for_all_sizes(|len| {
+        let numbers = numbers(len.min(1000), 1);
+        let wide: Vec<[u32; 40]> = numbers.iter().map(|number| [*number; 40]).collect();
+        let sum = wide.reduce::<AddWide>(&cpu(), [0; 40]).unwrap();
+        let expected = numbers.iter().fold(0u32, |a, b| a.wrapping_add(*b));
+        assert_eq!(sum.into_value().unwrap(), [expected; 40]);
     });
 }
 

@@ -1,5 +1,8 @@
 //! Kernels of `#[kernel]` on a GPU and on the processor, which must agree.
 
+use std::time::Duration;
+
+use anabranch::Cx;
 use anabranch_kernel::{
     Device, DeviceVec, Element, Error, Number, Queue, Vector, gather, indices, kernel, rows, segments, sort_by_key,
     whole,
@@ -192,13 +195,76 @@ fn a_trap_names_the_kernel_and_a_line() {
 }
 
 #[test]
-fn a_vector_of_another_queue_is_an_error() {
+fn a_vector_of_another_queue_is_an_error_even_if_it_is_empty() {
     let Some([cpu, gpu]) = queues() else { return };
     let other = Queue::open(gpu.device()).unwrap();
-    for vec in [cpu.upload(&[1u32]).unwrap(), other.upload(&[1u32]).unwrap()] {
-        assert!(matches!(vec.collect(&gpu), Err(Error::Queues { .. })));
+    for elements in [&[1u32, 2][..], &[]] {
+        let own = gpu.upload(elements).unwrap();
+        for foreign in [cpu.upload(elements).unwrap(), other.upload(elements).unwrap()] {
+            let refused = |error: Option<Error>| assert!(matches!(error, Some(Error::Queues { .. })), "{error:?}");
+            refused(foreign.collect(&gpu).err());
+            refused(foreign.sum(&gpu).err());
+            refused(foreign.scan::<<u32 as Number>::Add>(&gpu, 0).err());
+            refused(foreign.exclusive_scan::<<u32 as Number>::Add>(&gpu, 0).err());
+            refused(foreign.histogram(&gpu, 3).err());
+            refused(anabranch::run(|cx| foreign.compact::<is_odd>(cx, &gpu)).err());
+            refused(sort_by_key(&gpu, &own, &foreign).err());
+            refused(sort_by_key(&gpu, &foreign, &own).err());
+            let mut target = gpu.zeroed(3).unwrap();
+            refused(own.scatter(&gpu, &foreign, &mut target).err());
+            refused(foreign.scatter(&gpu, &own, &mut target).err());
+        }
+        for mut target in [cpu.zeroed(elements.len()).unwrap(), other.zeroed(elements.len()).unwrap()] {
+            assert!(matches!(own.scatter(&gpu, &own, &mut target), Err(Error::Queues { .. })));
+        }
     }
     assert!(matches!([1u32].sum(&gpu), Err(Error::Queues { .. })));
+}
+
+#[test]
+fn elements_without_words_have_no_vectors_on_a_device() {
+    let Some([_, gpu]) = queues() else { return };
+    let vec = gpu.upload(&[[0.0f32; 0]; 3]).unwrap();
+    assert!(vec.is_empty() && vec.collect(&gpu).unwrap().is_empty());
+}
+
+#[test]
+fn a_deadline_ends_the_waits_for_a_device() {
+    let Some([_, gpu]) = queues() else { return };
+    const LEN: usize = 20_000_000;
+    let greatest = |cx: &Cx<'_>| indices(LEN).max(&gpu)?.wait(cx);
+    let soon = Duration::from_micros(100);
+    anabranch::run(|cx| {
+        // The device could be faster than the clock.
+        while cx.timeout(soon, greatest) != Err(Error::TimedOut) {}
+        let two_at_once = |cx: &Cx<'_>| {
+            cx.scope(|s| {
+                let fibers = [s.spawn(greatest), s.spawn(greatest)];
+                fibers.map(|fiber| fiber.join(s)).map(|ended| ended.unwrap_or(Err(Error::Cancelled)))
+            })
+            .into_iter()
+            .collect::<Result<Vec<u32>, Error>>()
+        };
+        while cx.timeout(soon, two_at_once) != Err(Error::TimedOut) {}
+        while cx.timeout(soon, |cx| indices(LEN).collect(&gpu)?.wait(cx)) != Err(Error::TimedOut) {}
+        // The queue goes on.
+        assert_eq!(greatest(cx), Ok(LEN as u32 - 1));
+    });
+}
+
+#[test]
+fn a_wait_for_a_vector_reports_traps_and_ends_with_the_work() {
+    let Some([_, gpu]) = queues() else { return };
+    anabranch::run(|cx| {
+        let numbers = upload(&gpu, 100, |i| i.cast_signed());
+        numbers.wait(cx).unwrap();
+        gpu.upload::<u32>(&[]).unwrap().wait(cx).unwrap();
+        let ones = quotient::map(&numbers, 1).collect(&gpu).unwrap();
+        ones.wait(cx).unwrap();
+        ones.wait(cx).unwrap();
+        let trapped = quotient::map(1, &numbers).collect(&gpu).unwrap();
+        assert!(matches!(trapped.wait(cx), Err(Error::Trap(_))));
+    });
 }
 
 #[test]

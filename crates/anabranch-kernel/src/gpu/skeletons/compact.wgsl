@@ -7,7 +7,8 @@
 
 struct Item { word: u32 }
 
-@group(0) @binding(2) var<storage, read_write> counts: array<u32>;
+const COUNTS: u32 = 1u;
+
 @group(0) @binding(3) var<storage, read_write> result: array<Item>;
 
 fn load(i: u32) -> Item { return Item(); }
@@ -31,22 +32,9 @@ fn count(@builtin(workgroup_id) block: vec3<u32>, @builtin(local_invocation_inde
 
 @compute @workgroup_size(1)
 fn offsets(@builtin(local_invocation_index) lane: u32) {
-    let blocks = params[2];
-    var carry = 0u;
-    for (var tile = 0u; tile < blocks; tile += LANES) {
-        let i = tile + lane;
-        var value = 0u;
-        if i < blocks {
-            value = counts[i];
-        }
-        sum_lanes(lane, value);
-        if i < blocks {
-            counts[i] = carry + sums[lane] - value;
-        }
-        carry += sums[LANES - 1u];
-    }
+    let kept = sum_counts(lane);
     if lane == 0u {
-        counts[blocks] = carry;
+        counts[params[2]] = kept;
     }
 }
 

@@ -9,8 +9,8 @@
 struct Value { word: u32 }
 
 const DIGITS: u32 = 16u;
+const COUNTS: u32 = DIGITS;
 
-@group(0) @binding(2) var<storage, read_write> counts: array<u32>;
 @group(0) @binding(3) var<storage, read_write> keys: array<u32>;
 @group(0) @binding(4) var<storage, read_write> values: array<Value>;
 
@@ -53,20 +53,7 @@ fn count(@builtin(workgroup_id) block: vec3<u32>, @builtin(local_invocation_inde
 
 @compute @workgroup_size(1)
 fn offsets(@builtin(local_invocation_index) lane: u32) {
-    let length = DIGITS * params[2];
-    var carry = 0u;
-    for (var tile = 0u; tile < length; tile += LANES) {
-        let i = tile + lane;
-        var value = 0u;
-        if i < length {
-            value = counts[i];
-        }
-        sum_lanes(lane, value);
-        if i < length {
-            counts[i] = carry + sums[lane] - value;
-        }
-        carry += sums[LANES - 1u];
-    }
+    sum_counts(lane);
 }
 
 @compute @workgroup_size(1)

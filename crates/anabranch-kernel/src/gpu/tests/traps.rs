@@ -94,14 +94,14 @@ fn a_trap_is_found_after_many_operations_that_can_trap() {
         let mut vec = queue.collect(mapped(kernels().divide, [&ones, &first])).unwrap();
         for _ in 0..3 * super::traps_limit() {
             vec = queue.collect(mapped(kernels().divide, [&vec, &ones])).unwrap();
-            assert!(vec.traps.slots().len() <= super::traps_limit());
+            assert!(vec.written.traps.slots().len() <= super::traps_limit());
         }
         let result = download(&vec);
         if download(&first).unwrap()[1] == 1 {
             assert_eq!(result.unwrap(), [1, 1]);
             // Known to be clean, the slots are forgotten.
             let next = queue.collect(mapped(kernels().add, [&vec, &ones])).unwrap();
-            assert!(next.traps.slots().is_empty());
+            assert!(next.written.traps.slots().is_empty());
         } else {
             assert_eq!(trap(result).0, "divide");
         }
