@@ -114,19 +114,24 @@ fn all_searches_agree_on_kronecker_graph() {
     }
 }
 
-/// A hub whose row is explored in pieces, in a graph so large otherwise that the search stays top-down.
+/// A hub whose row is explored in pieces, in a graph so large otherwise that the search stays top-down, or returns to it.
 #[test]
 fn long_path_is_searched_top_down() {
-    let hub = (1..=6000).map(|leaf| (0, leaf));
-    let twice = (1..=3000).map(|leaf| (leaf, leaf + 6000));
-    let elsewhere = (5000..105_000).map(|i| (2 * i, 2 * i + 1));
-    let edges = edges(&hub.chain(twice).chain(elsewhere).collect::<Vec<_>>());
-    let graph = in_pool(|| Graph::build(&edges, &()).unwrap());
-    let adjacency = naive_adjacency(&edges);
-    let mut search = Search::new(&graph, BfsKind::Direction).unwrap();
-    for root in [0, 1, 5999, 9000, 10_000] {
-        in_pool(|| search.run(root, &()).unwrap());
-        assert_eq!(tree_levels(search.parents()), naive_levels(&adjacency, root), "from {root}");
+    // With the other vertices first, the search lists those that it finds bottom-up in a later piece of the bitmap.
+    for first in [0, 200_000] {
+        let hub = (1..=6000).map(|leaf| (0, leaf));
+        let twice = (1..=3000).map(|leaf| (leaf, leaf + 6000));
+        let near = hub.chain(twice).map(|(a, b)| (first + a, first + b));
+        let far = 10_000 - first.min(10_000);
+        let elsewhere = (0..100_000).map(|i| (far + 2 * i, far + 2 * i + 1));
+        let edges = edges(&near.chain(elsewhere).collect::<Vec<_>>());
+        let graph = in_pool(|| Graph::build(&edges, &()).unwrap());
+        let adjacency = naive_adjacency(&edges);
+        let mut search = Search::new(&graph, BfsKind::Direction).unwrap();
+        for root in [0, 1, 5999, 9000].map(|vertex| first + vertex).into_iter().chain([10_000]) {
+            in_pool(|| search.run(root, &()).unwrap());
+            assert_eq!(tree_levels(search.parents()), naive_levels(&adjacency, root), "from {root}");
+        }
     }
 }
 

@@ -102,6 +102,19 @@ fn check_5_tree_edges_are_input_edges() {
     assert_eq!(error, Verdict::Invalid(ValidationError::NotAnEdge { vertex: 2, parent: 1 }));
 }
 
+/// The pass over the tuples first compares the low bits of a parent.
+#[test]
+fn check_5_compares_whole_numbers() {
+    let edges = edges(&[(0, 1), (0, 257), (1, 2)]);
+    let mut parents = vec![-1; 258];
+    (parents[0], parents[1], parents[257], parents[2]) = (0, 0, 0, 257);
+    let mut validator = Validator::new(&edges, 258).unwrap();
+    let error = validator.check(0, &parents, &()).unwrap_err();
+    assert_eq!(error, Verdict::Invalid(ValidationError::NotAnEdge { vertex: 2, parent: 257 }));
+    parents[2] = 1;
+    assert!(validator.check(0, &parents, &()).is_ok());
+}
+
 #[test]
 fn impossible_parents_are_refused() {
     assert_eq!(broken(&[(4, 10)]), ValidationError::ParentRange { vertex: 4, parent: 10 });
