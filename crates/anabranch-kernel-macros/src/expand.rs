@@ -229,6 +229,8 @@ fn structure(runtime: &syn::Path, item: &syn::ItemStruct, items: &Items) -> Toke
         return item.to_token_stream();
     }
     let types: Vec<_> = item.fields.iter().map(|field| &field.ty).collect();
+    let members: Vec<_> = item.fields.members().collect();
+    let parts: Vec<_> = (0..members.len()).map(|number| format_ident!("part{number}")).collect();
     let derives: String = item
         .attrs
         .iter()
@@ -251,6 +253,12 @@ fn structure(runtime: &syn::Path, item: &syn::ItemStruct, items: &Items) -> Toke
             const fn element<T: #runtime::Element>() -> usize {
                 ::core::mem::size_of::<T>()
             }
+            // The fields that the compiler sees, whatever other attributes have done to the struct.
+            const fn fields(#name { #(#members: #parts),* }: &#name) {
+                const fn is_element<T: #runtime::Element>(_: &T) {}
+                #(is_element(#parts);)*
+            }
+            let _: fn(&#name) = fields;
             assert!(0 #(+ element::<#types>())* == ::core::mem::size_of::<#name>(), "the struct has padding");
             assert!(::core::mem::align_of::<#name>() == 4, "the struct has an alignment of its own");
         };

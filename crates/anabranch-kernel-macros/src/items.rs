@@ -4,7 +4,8 @@ use crate::{
     errors::Errors,
     types::{self, Ty},
 };
-use proc_macro2::Span;
+use proc_macro2::{Span, TokenStream, TokenTree};
+use quote::ToTokens;
 use syn::{ext::IdentExt, spanned::Spanned};
 
 /// The items that the bodies of functions may refer to.
@@ -79,6 +80,7 @@ impl Items {
 
     /// Collects a function without a module.
     pub(crate) fn of_function(function: &syn::ItemFn, errors: &mut Errors) -> Self {
+        refuse_cfg(function.to_token_stream(), "write it before `#[kernel]`", errors);
         let mut items = Self { is_lone: true, ..Self::default() };
         let signature = items.signature(function, errors);
         if !signature.is_kernel {
@@ -255,7 +257,7 @@ fn refuse_item(item: &syn::Item, errors: &mut Errors) {
     errors.add(item.span(), text);
 }
 
-/// Refuses `#[cfg]` on items: the macro reads an item before `cfg` removes it.
+/// Refuses attributes that would change what the macro has read.
 fn check_attributes(item: &syn::Item, errors: &mut Errors) {
     let attrs = match item {
         syn::Item::Const(item) => &item.attrs,
@@ -263,14 +265,27 @@ fn check_attributes(item: &syn::Item, errors: &mut Errors) {
         syn::Item::Struct(item) => &item.attrs,
         _ => return,
     };
-    for attr in attrs {
-        if attr.path().is_ident("cfg") || attr.path().is_ident("cfg_attr") {
-            errors.add(attr.path().span(), "kernels have no `cfg` inside; write it before the whole module");
-        } else if attr.path().is_ident("kernel") {
-            errors.add(
-                attr.path().span(),
-                "each function of a `#[kernel] mod` is a kernel already; remove this `#[kernel]`",
-            );
+    refuse_cfg(item.to_token_stream(), "write it before the whole module", errors);
+    for attr in attrs.iter().filter(|attr| attr.path().is_ident("kernel")) {
+        let text = "each function of a `#[kernel] mod` is a kernel already; remove this `#[kernel]`";
+        errors.add(attr.path().span(), text);
+    }
+}
+
+/// Refuses `#[cfg]` at any depth: the macro reads what `cfg` removes later, so a device would run another program.
+fn refuse_cfg(tokens: TokenStream, instead: &str, errors: &mut Errors) {
+    let mut tokens = tokens.into_iter().peekable();
+    while let Some(token) = tokens.next() {
+        match (&token, tokens.peek()) {
+            (TokenTree::Punct(hash), Some(TokenTree::Group(attr))) if hash.as_char() == '#' => {
+                if let Some(TokenTree::Ident(name)) = attr.stream().into_iter().next()
+                    && (name == "cfg" || name == "cfg_attr")
+                {
+                    errors.add(name.span(), format!("kernels have no `cfg` inside; {instead}"));
+                }
+            }
+            (TokenTree::Group(group), _) => refuse_cfg(group.stream(), instead, errors),
+            _ => {}
         }
     }
 }

@@ -1,10 +1,11 @@
 //! From syntax to trees: names, types, and what is outside of the subset.
 //!
-//! `expr` has the expressions, `call` calls and methods, `path` names, `place` parts of values, `loops` loops,
-//! `matches` `match`, and `refuse` what to write instead of the rest.
+//! `expr` has the expressions, `literal` literals, `call` calls and methods, `path` names, `place` parts of values,
+//! `loops` loops, `matches` `match`, and `refuse` what to write instead of the rest.
 
 mod call;
 mod expr;
+mod literal;
 mod loops;
 mod matches;
 mod path;

@@ -12,6 +12,7 @@ use crate::{errors::Errors, expand, items::Items};
 use anabranch_kernel_ir::{Linker, Program, Type, validate};
 use interpreter::{Machine, Value};
 use naga::{Module, ResourceBinding};
+use proc_macro2::TokenStream;
 use std::{collections::HashMap, panic};
 
 /// Defines functions, and `SOURCE`, their text.
@@ -242,4 +243,32 @@ fn program_has_only_functions_that_it_calls() {
         )
     );
     assert_eq!(programs["a"].kernel().output, Type::F32);
+}
+
+#[test]
+fn cfg_is_refused_wherever_it_is() {
+    let refused = |item: &str| {
+        let output = expand::expand(TokenStream::new(), item.parse().unwrap()).to_string();
+        assert_eq!(output.matches("kernels have no `cfg` inside").count(), 1, "{item}: {output}");
+    };
+    refused("fn f(x: u32) -> u32 { #[cfg(unix)] let x = 1; x }");
+    refused("fn f(x: u32, #[cfg(unix)] y: u32) -> u32 { x }");
+    refused("fn f(x: u32) -> u32 { match x { #[cfg_attr(unix, cfg(windows))] 0 => 1, _ => 2 } }");
+    refused("mod m { pub struct S { a: u32, #[cfg(unix)] b: u32 } }");
+    refused("mod m { #[cfg(unix)] const N: u32 = 1; }");
+    let kept = expand::expand(TokenStream::new(), "mod m { #[cfg(unix)] use a::b; }".parse().unwrap());
+    assert!(!kept.to_string().contains("compile_error"), "{kept}");
+}
+
+/// Another attribute may change the types of fields after `#[kernel]` has read them.
+#[test]
+fn fields_are_checked_as_the_compiler_sees_them() {
+    for (item, fields) in [
+        ("mod m { pub struct S { a: u32, b: [f32; 2] } }", "S{a:part0,b:part1}:&S"),
+        ("mod m { pub struct S(u32); }", "S{0:part0}:&S"),
+    ] {
+        let output = expand::expand(TokenStream::new(), item.parse().unwrap()).to_string();
+        let output: String = output.split_whitespace().collect();
+        assert!(output.contains(fields) && output.contains("is_element(part0)"), "{output}");
+    }
 }
