@@ -11,6 +11,10 @@ mod exit;
 mod graph;
 mod graph500;
 mod machine;
+#[cfg(feature = "mpi")]
+mod mpi;
+#[cfg(not(feature = "mpi"))]
+mod no_mpi;
 mod output;
 mod plan;
 mod progress;
@@ -28,7 +32,7 @@ fn main() -> ExitCode {
     let parsed = cli::parse();
     #[cfg(feature = "mpi")]
     let parsed = match parsed {
-        Err(failure @ exit::Failure::Usage(_)) if graph500::mpi::is_requested() => Err(graph500::mpi::refuse(failure)),
+        Err(failure @ exit::Failure::Usage(_)) if mpi::is_requested() => Err(mpi::refuse(failure)),
         parsed => parsed,
     };
     match parsed.and_then(cli::Command::run) {

@@ -52,7 +52,7 @@ impl Signals {
         }
     }
 
-    /// Ends the program without a message from now on: another process of the run prints it.
+    /// Ends the program without a message from now on: `mpirun`, which has sent the signal, prints one.
     #[cfg(feature = "mpi")]
     pub fn be_quiet(&self) {
         self.shared.quiet.store(true, Ordering::SeqCst);

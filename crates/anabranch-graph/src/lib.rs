@@ -17,8 +17,8 @@ mod rows;
 mod weight;
 
 pub use files::{
-    Format, Input, Observer, Phase, ReadError, ReadErrorKind, ReadOptions, WeightType, map, read, read_with,
-    weight_type, write,
+    Format, Input, Observer, Part, Phase, ReadError, ReadErrorKind, ReadOptions, WeightType, map, read, read_part,
+    read_with, weight_type, write,
 };
 pub use graph::{DamagedGraph, Graph};
 pub use labels::Labels;

@@ -44,6 +44,10 @@ pub struct BfsArgs {
     /// The vertex where the search begins, by its label in the file
     #[arg(long, value_name = "K")]
     pub source: u64,
+    /// Search on all processes that `mpirun` has started: each reads a part of the file (plain .el, .wel, .mtx, .gr,
+    /// .sg or .wsg), and the graph is undirected
+    #[arg(long, conflicts_with_all = ["map", "compact"])]
+    pub mpi: bool,
 }
 
 /// The options of `anabranch sssp`.

@@ -10,7 +10,7 @@ use anabranch_graph::{Graph, Labels, Weight, WeightType};
 use serde_json::{Value, json};
 
 use super::args::{BcArgs, BfsArgs, CcArgs, PagerankArgs, SsspArgs, TrianglesArgs};
-use super::columns::Column;
+use super::columns::{Column, Columns};
 use super::run::{Found, Kernel, Stop, run, vertex};
 use crate::exit::Failure;
 use crate::units::count;
@@ -20,6 +20,12 @@ const TOP: usize = 5;
 
 /// Runs `anabranch bfs`.
 pub fn bfs(args: &BfsArgs) -> Result<(), Failure> {
+    if args.mpi {
+        #[cfg(feature = "mpi")]
+        return super::mpi::run(args);
+        #[cfg(not(feature = "mpi"))]
+        return Err(crate::no_mpi::refuse());
+    }
     run(Search { label: args.source, root: 0 }, &args.common, Some(&args.output))
 }
 
@@ -78,17 +84,22 @@ impl Kernel<()> for Search {
 
     fn found(&self, _: &Graph, _: &Labels, result: Bfs) -> Found {
         let levels = || result.levels.iter().filter(|&&level| level != UNREACHED);
-        let (reached, depth) = (levels().count(), levels().max().copied().unwrap_or(0));
-        Found {
-            rows: vec![("source", self.label.to_string()), ("reached", reached_in(reached, depth))],
-            json: json!({ "source": self.label, "reached": reached, "depth": depth }),
-            columns: vec![("parent", Column::Vertices(result.parents)), ("level", Column::Counts(result.levels))],
-        }
+        let (reached, depth) = (levels().count() as u64, levels().max().copied().unwrap_or(0));
+        let columns = vec![("parent", Column::Vertices(result.parents)), ("level", Column::Counts(result.levels))];
+        found_tree(self.label, reached, depth, columns)
     }
 }
 
-fn reached_in(reached: usize, depth: u32) -> String {
-    format!("{} vertices in {depth} levels", count(reached as u64))
+/// Summarises a search from the vertex with this label.
+pub fn found_tree(label: u64, reached: u64, depth: u32, columns: Columns) -> Found {
+    Found {
+        rows: vec![
+            ("source", label.to_string()),
+            ("reached", format!("{} vertices in {depth} levels", count(reached))),
+        ],
+        json: json!({ "source": label, "reached": reached, "depth": depth }),
+        columns,
+    }
 }
 
 struct Paths {

@@ -6,6 +6,8 @@ mod convert;
 mod info;
 mod info_json;
 mod kernels;
+#[cfg(feature = "mpi")]
+mod mpi;
 mod observer;
 mod report;
 mod run;

@@ -17,6 +17,8 @@ pub struct Report {
     pub vertices: u64,
     pub edges: u64,
     pub directed: bool,
+    pub processes: usize,
+    /// Of each process.
     pub threads: usize,
     pub read_seconds: f64,
     /// Of each trial.
@@ -43,6 +45,7 @@ impl Report {
             "version": env!("CARGO_PKG_VERSION"),
             "file": self.file,
             "graph": { "vertices": self.vertices, "edges": self.edges, "directed": self.directed },
+            "processes": self.processes,
             "threads": self.threads,
             "read_seconds": self.read_seconds,
             "trials": { "seconds": self.seconds, "min": min, "median": median, "max": max },
@@ -64,7 +67,11 @@ impl Report {
             trials => format!("median {}, min {}, max {} of {trials}", seconds(median), seconds(min), seconds(max)),
         };
         let verified = if self.verified { "valid" } else { "not verified (--verify)" };
-        let rows = [("graph", graph), ("threads", self.threads.to_string()), ("read", seconds(self.read_seconds))];
+        let threads = match self.processes {
+            1 => self.threads.to_string(),
+            processes => format!("{} in each of {processes} processes", self.threads),
+        };
+        let rows = [("graph", graph), ("threads", threads), ("read", seconds(self.read_seconds))];
         let found = found.rows.iter().cloned();
         for (name, value) in rows.into_iter().chain([("time", time)]).chain(found) {
             table.add_row([name.to_owned(), value]);

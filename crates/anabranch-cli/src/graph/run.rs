@@ -59,12 +59,7 @@ pub fn run<W: Weight, K: Kernel<W> + Send>(
     output: Option<&Output>,
 ) -> Result<(), Failure> {
     let signals = Signals::install()?;
-    let path = output.and_then(|output| output.output.as_deref());
-    let values = path.map(|path| Target::open(path, &signals)).transpose()?;
-    let json = common.json.as_deref().map(|path| Target::open(path, &signals)).transpose()?;
-    if values.as_ref().is_some_and(Target::is_stdout) && json.as_ref().is_some_and(Target::is_stdout) {
-        return Err(Failure::Usage("--output and --json cannot both be '-'".to_owned()));
-    }
+    let targets = Targets::open(common, output, &signals)?;
     let pool = common.source.pool()?;
     let (report, found, labels) = pool.install(|| {
         let start = Instant::now();
@@ -85,6 +80,7 @@ pub fn run<W: Weight, K: Kernel<W> + Send>(
             vertices: graph.num_vertices() as u64,
             edges: graph.num_edges(),
             directed: graph.is_directed(),
+            processes: 1,
             threads: pool.num_threads(),
             read_seconds,
             seconds,
@@ -94,14 +90,41 @@ pub fn run<W: Weight, K: Kernel<W> + Send>(
         Ok((report, found, labels))
     })?;
 
-    let on_stdout = values.as_ref().is_some_and(Target::is_stdout) || json.as_ref().is_some_and(Target::is_stdout);
-    let written = values.map_or(Ok(()), |target| {
-        let write = if path.is_some_and(columns::is_array) { columns::write_array } else { columns::write_text };
-        target.write_with(|out| write(&found.columns, report.vertices as usize, &labels, out))
-    });
-    let json = json.map_or(Ok(()), |target| target.write(&report.json(&found)));
-    let printed = report.print(&found, on_stdout);
-    written.and(json).and(printed)
+    targets.write(&report, &found, &labels)
+}
+
+/// The files for the results.
+pub struct Targets {
+    values: Option<Target>,
+    /// Whether the values become an array of NumPy.
+    is_array: bool,
+    json: Option<Target>,
+}
+
+impl Targets {
+    /// Opens the files that the options name.
+    pub fn open(common: &Common, output: Option<&Output>, signals: &Signals) -> Result<Targets, Failure> {
+        let path = output.and_then(|output| output.output.as_deref());
+        let values = path.map(|path| Target::open(path, signals)).transpose()?;
+        let json = common.json.as_deref().map(|path| Target::open(path, signals)).transpose()?;
+        if values.as_ref().is_some_and(Target::is_stdout) && json.as_ref().is_some_and(Target::is_stdout) {
+            return Err(Failure::Usage("--output and --json cannot both be '-'".to_owned()));
+        }
+        Ok(Targets { values, is_array: path.is_some_and(columns::is_array), json })
+    }
+
+    /// Writes the files, and prints the table.
+    pub fn write(self, report: &Report, found: &Found, labels: &Labels) -> Result<(), Failure> {
+        let is_stdout = |target: &Option<Target>| target.as_ref().is_some_and(Target::is_stdout);
+        let on_stdout = is_stdout(&self.values) || is_stdout(&self.json);
+        let written = self.values.map_or(Ok(()), |target| {
+            let write = if self.is_array { columns::write_array } else { columns::write_text };
+            target.write_with(|out| write(&found.columns, report.vertices as usize, labels, out))
+        });
+        let json = self.json.map_or(Ok(()), |target| target.write(&report.json(found)));
+        let printed = report.print(found, on_stdout);
+        written.and(json).and(printed)
+    }
 }
 
 /// Returns the seconds of all trials, and the result of the last one.
@@ -126,6 +149,11 @@ fn trials<W: Weight, K: Kernel<W>>(
 
 /// Returns the vertex that the file calls `label`.
 pub fn vertex<W: Weight>(graph: &Graph<W>, labels: &Labels, label: u64) -> Result<u32, Failure> {
-    let found = labels.vertex(label).filter(|&vertex| (vertex as usize) < graph.num_vertices());
+    vertex_of(graph.num_vertices() as u64, labels, label)
+}
+
+/// The same for a graph with this many vertices.
+pub fn vertex_of(num_vertices: u64, labels: &Labels, label: u64) -> Result<u32, Failure> {
+    let found = labels.vertex(label).filter(|&vertex| u64::from(vertex) < num_vertices);
     found.ok_or_else(|| Failure::Run(format!("the graph has no vertex {label}; name one of the file")))
 }

@@ -67,6 +67,29 @@ impl Source {
         Ok(weights.weights.unwrap_or(found))
     }
 
+    /// Reads a part of the edges.
+    #[cfg(feature = "mpi")]
+    pub fn read_part(
+        &self,
+        part: usize,
+        parts: usize,
+        observer: &dyn Observer,
+    ) -> Result<anabranch_graph::Part, Failure> {
+        anabranch_graph::read_part(&self.file, &self.options(), part, parts, observer).map_err(failure)
+    }
+
+    /// Returns the options that all processes of a run must share, with their names.
+    #[cfg(feature = "mpi")]
+    pub fn settings(&self) -> [(&'static str, String); 3] {
+        let length = std::fs::metadata(&self.file).map_or(0, |file| file.len());
+        let format = self.from.or_else(|| Format::from_path(&self.file));
+        [
+            ("the length of the file", length.to_string()),
+            ("its format", format.map_or("unknown".to_owned(), |format| format.to_string())),
+            ("--undirected", if self.undirected { "given" } else { "absent" }.to_owned()),
+        ]
+    }
+
     /// Reads the graph.
     pub fn read<W: Weight>(&self, observer: &dyn Observer) -> Result<Input<W>, Failure> {
         if self.map {
@@ -77,7 +100,7 @@ impl Source {
     }
 }
 
-fn failure(error: anabranch_graph::ReadError) -> Failure {
+pub fn failure(error: anabranch_graph::ReadError) -> Failure {
     Failure::Run(error.to_string())
 }
 

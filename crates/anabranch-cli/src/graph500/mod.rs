@@ -5,10 +5,7 @@ mod checkpoint;
 mod fit;
 mod json;
 #[cfg(feature = "mpi")]
-pub mod mpi;
-#[cfg(not(feature = "mpi"))]
-#[path = "no_mpi.rs"]
-pub mod mpi;
+mod mpi;
 mod observer;
 mod table;
 #[cfg(feature = "mpi")]
@@ -43,7 +40,10 @@ struct Outcome<'a> {
 /// the memory.
 pub fn run(args: &Args) -> Result<(), Failure> {
     if args.mpi {
+        #[cfg(feature = "mpi")]
         return mpi::run(args);
+        #[cfg(not(feature = "mpi"))]
+        return Err(crate::no_mpi::refuse());
     }
     let spec = spec(args)?;
     let techniques = args.without.iter().fold(Techniques::default(), |all, &technique| all.without(technique));

@@ -1,40 +1,22 @@
 //! The option `--mpi`: one run on all processes that `mpirun` has started.
-//!
-//! **Errors.** All processes agree on every error, so that all end: process 0 prints it, and all have its status. So
-//! MPI starts before the first check that can fail. A process that panics aborts the others, and `mpirun` ends them if
-//! one is killed.
 
 use std::time::SystemTime;
 
-use graph500::distributed::{self, Communicator, check_settings, first_message};
+use graph500::distributed::{self, Communicator, check_settings};
 use graph500::{Config, Observer};
 use graph500_mpi::Mpi;
 
 use super::{Args, Outcome, fit, observer, traffic};
-use crate::exit::{Failure, print_message};
+use crate::exit::Failure;
 use crate::machine;
+use crate::mpi::{self, agree};
 use crate::output::Target;
 use crate::progress::Progress;
 use crate::signals::Signals;
 
 /// Runs the benchmark on all processes. Process 0 prints the results.
 pub fn run(args: &Args) -> Result<(), Failure> {
-    let mpi = Mpi::start().map_err(|error| Failure::Run(error.to_string()))?;
-    run_on(&mpi, args)
-}
-
-/// Returns whether the arguments ask for a run with MPI, even if they are wrong otherwise.
-pub fn is_requested() -> bool {
-    let mut args = std::env::args_os().skip(1);
-    args.next().is_some_and(|command| command == "graph500") && args.any(|arg| arg == "--mpi")
-}
-
-/// Ends all processes of the run, because the arguments of this one are wrong.
-pub fn refuse(failure: Failure) -> Failure {
-    match Mpi::start() {
-        Ok(mpi) => agree::<()>(&mpi, Err(failure)).err().unwrap_or(Failure::Nothing),
-        Err(_) => failure,
-    }
+    run_on(&mpi::start()?, args)
 }
 
 /// What a process needs for the run.
@@ -94,31 +76,11 @@ fn set_up(args: &Args, is_first: bool) -> Result<Setup, Failure> {
     let spec = super::spec(args)?;
     let threads = args.threads()?;
     let signals = Signals::install()?;
-    if !is_first {
-        signals.be_quiet();
-    }
+    signals.be_quiet();
     let path = args.json.as_deref().filter(|_| is_first);
     let file = path.map(|path| Target::open(path, &signals)).transpose()?;
     let pool = anabranch::Pool::builder().threads(threads).build();
     let pool = pool.map_err(|error| Failure::Run(format!("cannot start {threads} threads: {error}")))?;
     let config = Config { roots: args.roots, validate: !args.skip_validation, ..Config::official(spec) };
     Ok(Setup { config, signals, pool, file })
-}
-
-/// Returns `result`, or the failure of the first process that has one. Process 0 prints it, and all have its status.
-fn agree<T>(mpi: &Mpi, result: Result<T, Failure>) -> Result<T, Failure> {
-    // The status is in front of the text.
-    let message = result.as_ref().err().map(|failure| {
-        let (text, status) = failure.parts();
-        format!("{status:3}{}", text.unwrap_or_default())
-    });
-    let Some((process, message)) = first_message(mpi, message.as_deref()) else { return result };
-    let (status, text) = message.split_at_checked(3).unwrap_or(("1", &message));
-    if mpi.process() == 0 && !text.is_empty() {
-        // An error of the run names its process itself.
-        print_message(&if process == 0 { text.to_owned() } else { format!("process {process}: {text}") });
-    }
-    // `mpirun` may end this process as soon as another one has ended with a status.
-    first_message(mpi, None);
-    Err(Failure::Printed(status.trim().parse().unwrap_or(1)))
 }

@@ -25,11 +25,14 @@ pub(crate) enum Direction {
     Symmetric,
 }
 
+/// Edges piece by piece: their vertices and weights.
+pub(crate) type Pieces<W> = Vec<Vec<(u32, u32, W)>>;
+
 /// The edges of a file.
 pub(crate) struct Edges<W> {
     num_vertices: usize,
     labels: Labels,
-    pieces: Vec<Vec<(u32, u32, W)>>,
+    pieces: Pieces<W>,
 }
 
 impl<W: Weight> Edges<W> {
@@ -79,6 +82,11 @@ impl<W: Weight> Edges<W> {
         }
         table.iter_mut().for_each(|label| *label += first);
         Ok(Edges { num_vertices: table.len(), labels: Labels::from_table(table), pieces })
+    }
+
+    /// Returns the number of vertices, the labels, and the edges piece by piece.
+    pub(crate) fn into_parts(self) -> (usize, Labels, Pieces<W>) {
+        (self.num_vertices, self.labels, self.pieces)
     }
 
     /// Builds the graph.

@@ -1,6 +1,9 @@
 //! Arrays of numbers in files.
 
+use std::fs::File;
 use std::io::{self, BufRead, Read};
+
+use super::source::read_at;
 
 /// Bytes read at a time.
 const BLOCK: u64 = 1 << 20;
@@ -37,6 +40,23 @@ pub(crate) fn words<T: Word>(reader: &mut dyn BufRead, count: u64) -> io::Result
         }
         T::append(&buffer, &mut words);
         missing -= wanted;
+    }
+    Ok(words)
+}
+
+/// Reads `count` numbers at `offset` of a file that has them.
+pub(crate) fn words_at<T: Word>(file: &File, mut offset: u64, count: u64) -> io::Result<Vec<T>> {
+    let mut words = Vec::new();
+    let mut missing = count * size_of::<T>() as u64;
+    let mut buffer = vec![0; missing.min(BLOCK) as usize];
+    while missing > 0 {
+        let block = &mut buffer[..missing.min(BLOCK) as usize];
+        if read_at(file, block, offset)? < block.len() {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        T::append(block, &mut words);
+        offset += block.len() as u64;
+        missing -= block.len() as u64;
     }
     Ok(words)
 }

@@ -5,9 +5,12 @@
 //! while the threads parse the blocks of a batch, one of them reads the next batch.
 //!
 //! The results come in the order of the file. If several blocks have errors, the first in the file is reported.
+//!
+//! One of several processes parses a part of a plain file: the lines that begin in its share of the bytes.
 
 use std::fs::File;
 use std::io::{self, BufRead};
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use anabranch::prelude::*;
@@ -30,11 +33,36 @@ pub(crate) struct Text {
     /// The lines taken, and their bytes.
     lines: u64,
     bytes: u64,
+    share: Share,
+}
+
+/// One of equal parts of a file.
+#[derive(Clone, Copy)]
+pub(crate) struct Share {
+    /// From 0.
+    pub(crate) part: usize,
+    pub(crate) parts: usize,
+}
+
+impl Share {
+    const WHOLE: Share = Share { part: 0, parts: 1 };
+
+    /// Returns this part of `0..len`.
+    pub(crate) fn of(self, len: u64) -> Range<u64> {
+        let start = |part: usize| (u128::from(len) * part as u128 / self.parts as u128) as u64;
+        start(self.part)..start(self.part + 1)
+    }
 }
 
 impl Text {
     pub(crate) fn new(source: Source) -> Text {
-        Text { source, lines: 0, bytes: 0 }
+        Text { source, lines: 0, bytes: 0, share: Share::WHOLE }
+    }
+
+    /// Parses only the lines that begin in this part of the bytes after the lines taken. The source must be a file.
+    pub(crate) fn with_share(mut self, share: Share) -> Text {
+        self.share = share;
+        self
     }
 
     /// Takes the next line, with its end. It is empty at the end of the text.
@@ -67,7 +95,7 @@ impl Text {
         P: Fn(&[u8]) -> Result<R, Misread> + Sync,
     {
         match self.source {
-            Source::File(reader) => parse_file(reader.get_ref(), self.bytes, &parse, watch),
+            Source::File(reader) => parse_file(reader.get_ref(), self.bytes, self.share, &parse, watch),
             Source::Stream(reader) => parse_stream(reader, self.lines, &parse, watch),
         }
     }
@@ -77,22 +105,24 @@ fn too_long() -> Fault {
     Fault::malformed(format!("the line is longer than {MAX_LINE} bytes; check that this is a text file"))
 }
 
-fn parse_file<R, P>(file: &File, start: u64, parse: &P, watch: &Watch<'_>) -> Result<Vec<R>, Fault>
+fn parse_file<R, P>(file: &File, start: u64, share: Share, parse: &P, watch: &Watch<'_>) -> Result<Vec<R>, Fault>
 where
     R: Send,
     P: Fn(&[u8]) -> Result<R, Misread> + Sync,
 {
-    let len = file.metadata()?.len().saturating_sub(start);
+    let bytes = share.of(file.metadata()?.len().saturating_sub(start));
     // The first block with an error. Blocks after it need not be parsed.
     let failed = AtomicU64::new(u64::MAX);
     let block = |buffer: &mut Vec<u8>, index: u64| {
         if failed.load(Relaxed) < index {
             return Ok(None);
         }
-        let offset = start + index * BLOCK as u64;
-        let result = read_block(file, offset, index > 0, buffer).and_then(|lines| {
+        let within = bytes.start + index * BLOCK as u64;
+        let (offset, has_before) = (start + within, within > 0);
+        let size = (bytes.end - within).min(BLOCK as u64) as usize;
+        let result = read_block(file, offset, size, has_before, buffer).and_then(|lines| {
             let text = &buffer[lines];
-            let first = offset - u64::from(index > 0) + (buffer.len() - text.len()) as u64;
+            let first = offset - u64::from(has_before) + (buffer.len() - text.len()) as u64;
             parse(text).map_err(|misread| {
                 let lines = count_lines(file, first).unwrap_or(0);
                 locate(misread, text, lines)
@@ -104,27 +134,29 @@ where
         }
         result.map(Some)
     };
-    let results: Vec<_> = (0..len.div_ceil(BLOCK as u64)).into_par_iter().map_init(Vec::new, block).collect();
+    let blocks = (bytes.end - bytes.start).div_ceil(BLOCK as u64);
+    let results: Vec<_> = (0..blocks).into_par_iter().map_init(Vec::new, block).collect();
     results.into_iter().filter_map(Result::transpose).collect()
 }
 
-/// Reads the lines that begin within a block at `offset`. `has_before` says that the block is not the first. Returns
-/// the part of `buffer` with the lines; it ends where the buffer ends.
+/// Reads the lines that begin within a block of `size` bytes at `offset`. `has_before` says that the block is not the
+/// first. Returns the part of `buffer` with the lines; it ends where the buffer ends.
 fn read_block(
     file: &File,
     offset: u64,
+    size: usize,
     has_before: bool,
     buffer: &mut Vec<u8>,
-) -> Result<std::ops::Range<usize>, Fault> {
+) -> Result<Range<usize>, Fault> {
     // The byte before the block is needed: if it ends a line, a line begins at the block's first byte.
     let before = usize::from(has_before);
-    buffer.resize(before + BLOCK, 0);
+    buffer.resize(before + size, 0);
     let len = read_at(file, buffer, offset - before as u64)?;
     buffer.truncate(len);
     let is_end = |byte: &u8| *byte == b'\n';
     let first = if has_before { buffer.iter().position(is_end).map_or(len, |end| end + 1) } else { 0 };
     // With the byte before the block, a last byte that ends a line ends the block's last line.
-    if first == len || len < before + BLOCK || buffer.last().is_some_and(is_end) {
+    if first == len || len < before + size || buffer.last().is_some_and(is_end) {
         return Ok(first..len);
     }
     loop {

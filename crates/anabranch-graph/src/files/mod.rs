@@ -16,6 +16,7 @@ mod gap;
 mod matrix_market;
 mod native;
 mod observer;
+mod part;
 mod scan;
 mod snap;
 mod source;
@@ -37,6 +38,7 @@ use source::Source;
 pub use error::{ReadError, ReadErrorKind};
 pub use format::Format;
 pub use observer::{Observer, Phase};
+pub use part::{Part, read_part};
 pub use write::write;
 
 /// How to read a file.

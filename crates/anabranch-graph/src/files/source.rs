@@ -5,7 +5,7 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
 use super::decompress::{decompress, is_compressed};
-use super::error::Fault;
+use super::error::{Fault, ReadErrorKind};
 
 const BUFFER: usize = 1 << 16;
 
@@ -37,6 +37,17 @@ impl Source {
         match self {
             Source::File(reader) => reader.get_ref().metadata().map(|metadata| Some(metadata.len())),
             Source::Stream(_) => Ok(None),
+        }
+    }
+
+    /// Returns the file, if parts of it can be read at any offset.
+    pub(crate) fn file(&self) -> Result<&File, Fault> {
+        match self {
+            Source::File(reader) => Ok(reader.get_ref()),
+            Source::Stream(_) => {
+                let message = "a compressed file or a pipe cannot be read in parts; decompress it into a file";
+                Err(Fault::new(ReadErrorKind::Unsupported, message))
+            }
         }
     }
 

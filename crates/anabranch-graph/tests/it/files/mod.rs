@@ -3,6 +3,7 @@
 mod binary;
 mod formats;
 mod native;
+mod parts;
 mod text;
 
 use anabranch_graph::{Graph, Input, ReadError, ReadOptions, Weight, read};
