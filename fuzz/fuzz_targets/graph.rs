@@ -1,7 +1,7 @@
 //! Reads these bytes as a file with a graph. The first byte says the format and the options, so that one corpus serves
-//! all decoders. Half of the first bytes compress the rest, with gzip or zstd, so that the formats are read from streams
-//! too. Otherwise bytes that begin like gzip or zstd reach these decoders as they are. Half of the first bytes give the
-//! header of `.ag` a right checksum.
+//! all decoders. Half of the first bytes compress the rest, with gzip or zstd, so that the formats are read from
+//! streams too. Otherwise bytes that begin like gzip or zstd reach these decoders as they are. Half of the first bytes
+//! give the header of `.ag` a right checksum.
 
 #![no_main]
 

@@ -49,8 +49,8 @@
 //! loop are computed in any order, and on several threads.
 //!
 //! On the processor an operation has ended when it returns. On a GPU it has begun: operations run in the order of the
-//! calls, and only [`DeviceVec::download`], [`DeviceVec::wait`], [`Pending::wait`] and [`Vector::compact`] wait. A fiber
-//! that waits leaves its worker to others, and takes part in scopes, timeouts and races.
+//! calls, and only [`DeviceVec::download`], [`DeviceVec::wait`], [`Pending::wait`] and [`Vector::compact`] wait. A
+//! fiber that waits leaves its worker to others, and takes part in scopes, timeouts and races.
 //!
 //! # Errors
 //! A kernel that panics, divides by zero or reads beyond a slice is an [`Error::Trap`] of the operation. So is a number

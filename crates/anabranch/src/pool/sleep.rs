@@ -22,10 +22,10 @@
 //!
 //! A heartbeat worker that sees nothing new sleeps longer each time. While its intervals are long, or while forks that
 //! are worth taking may follow soon, it *dozes*: it leaves its number in `dozing`, and a thread that begins a root or
-//! publishes work reads that and wakes it. Such a root publishes its first fork, since a thread is about to take it, and
-//! so does each root while forks that are worth taking may follow soon. A heartbeat worker that has no slot to offer
-//! does not doze. If such forks may follow, the next worker that releases its slot wakes it, and then it dozes. This is
-//! a hint without a fence. A reader that misses it costs one interval, which is bounded.
+//! publishes work reads that and wakes it. Such a root publishes its first fork, since a thread is about to take it,
+//! and so does each root while forks that are worth taking may follow soon. A heartbeat worker that has no slot to
+//! offer does not doze. If such forks may follow, the next worker that releases its slot wakes it, and then it dozes.
+//! This is a hint without a fence. A reader that misses it costs one interval, which is bounded.
 //!
 //! A thread that waits for others may make sure that there is a heartbeat worker, and then park without a timeout. It
 //! [registers](Sleep::begin_long_wait) that, and is woken if the role falls vacant while no worker sleeps. It checks

@@ -114,7 +114,8 @@ fn all_searches_agree_on_kronecker_graph() {
     }
 }
 
-/// A hub whose row is explored in pieces, in a graph so large otherwise that the search stays top-down, or returns to it.
+/// A hub whose row is explored in pieces, in a graph so large otherwise that the search stays top-down, or returns to
+/// it.
 #[test]
 fn long_path_is_searched_top_down() {
     // With the other vertices first, the search lists those that it finds bottom-up in a later piece of the bitmap.
