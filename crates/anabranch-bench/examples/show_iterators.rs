@@ -1,14 +1,14 @@
-//! Shows the machine code of the loops of a few chains of adapters, and checks that it is vectorised where that of
-//! plain iterators is.
+//! Shows the machine code of the loops of a few chains of adapters and of kernels, and checks that it is vectorised
+//! where that of plain iterators is.
 //!
 //! ```text
 //! cargo run --release -p anabranch-bench --example show_iterators
 //! cargo run --release -p anabranch-bench --example show_iterators -- --listing
 //! ```
 //!
-//! Each chain is compiled alone, once with plain iterators and once with parallel ones, so all functions in the output
-//! of the compiler belong to it. The check looks at the innermost loops: those that have the packed instructions of the
-//! plain one's, which work on several numbers at once.
+//! Each chain is compiled alone, once with plain iterators and once with parallel ones or kernels, so all functions in
+//! the output of the compiler belong to it. The check looks at the innermost loops: those that have the packed
+//! instructions of the plain one's, which work on several numbers at once.
 
 use std::process::ExitCode;
 
@@ -69,16 +69,46 @@ mod linux {
         ),
     ];
 
+    const PRELUDE: &str = "use anabranch::prelude::*;\n";
+
+    /// The plain dot product has 16 sums, as the kernels' one. A compiler must not do that to floats by itself.
+    const KERNELS: [Chain; 2] = [
+        (
+            "saxpy by a kernel",
+            "xs: &[f32], ys: &[f32]) -> Vec<f32>",
+            "xs.iter().zip(ys).map(|(x, y)| saxpy(1.5, *x, *y)).collect()",
+            "saxpy::map(1.5, xs, ys).collect(&Queue::cpu()).unwrap().into_vec().unwrap()",
+        ),
+        (
+            "dot product by a kernel",
+            "xs: &[f32], ys: &[f32]) -> f32",
+            "let mut sums = [0.0; 16];
+            for (x, y) in xs.as_chunks::<16>().0.iter().zip(ys.as_chunks::<16>().0) {
+                for (sum, (x, y)) in sums.iter_mut().zip(x.iter().zip(y)) {
+                    *sum += multiply(*x, *y);
+                }
+            }
+            sums.into_iter().sum()",
+            "multiply::map(xs, ys).sum(&Queue::cpu()).unwrap().into_value().unwrap()",
+        ),
+    ];
+
+    const KERNEL_PRELUDE: &str = "use anabranch_kernel::{Queue, Vector, kernel};
+        #[kernel] fn saxpy(a: f32, x: f32, y: f32) -> f32 { a * x + y }
+        #[kernel] fn multiply(x: f32, y: f32) -> f32 { x * y }\n";
+
     pub fn show(with_listing: bool) -> Result<String, String> {
         let folder = Folder::new("show-iterators");
-        let library = Library::find(&folder, "anabranch", "pub use anabranch::prelude::*;");
+        let iterators = Library::find(&folder, "anabranch", PRELUDE);
+        let kernels = Library::find(&folder, "anabranch_kernel", KERNEL_PRELUDE);
+        let of = |library, prelude, chains: &'static [Chain]| chains.iter().map(move |chain| (library, prelude, chain));
         let mut text = String::new();
         let mut is_good = true;
-        for (name, signature, plain, parallel) in CHAINS {
+        for (library, prelude, (name, signature, plain, parallel)) in
+            of(&iterators, PRELUDE, &CHAINS).chain(of(&kernels, KERNEL_PRELUDE, &KERNELS))
+        {
             let loops = |body| -> Result<Vec<Loop>, String> {
-                let source = format!(
-                    "#![allow(unused)]\nuse anabranch::prelude::*;\npub fn run({signature} {{\n    {body}\n}}\n"
-                );
+                let source = format!("#![allow(unused)]\n{prelude}pub fn run({signature} {{\n    {body}\n}}\n");
                 let options = ["--crate-type=lib", "--emit=asm", "-Copt-level=3", "-Ccodegen-units=1", "-Cdebuginfo=0"];
                 let output =
                     library.rustc(&folder, "chain", &source, &options).output().map_err(|error| error.to_string())?;

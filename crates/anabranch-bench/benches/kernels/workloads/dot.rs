@@ -63,8 +63,7 @@ impl Program for Dot {
 
     fn with_kernels(&self, queue: &Queue) -> f32 {
         let [x, y] = &self.stored;
-        let sum = multiply::map(x, y).sum(queue).expect("the vectors fit");
-        anabranch::run(|cx| sum.wait(cx)).expect("the sum is there")
+        multiply::map(x, y).sum(queue).expect("the vectors fit").into_value().expect("it is on the host")
     }
 
     /// One sum of ten million floats loses many bits.

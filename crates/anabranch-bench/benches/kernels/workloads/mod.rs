@@ -2,12 +2,12 @@
 //!
 //! A workload is a function of elements, which all three call. So they differ only in the loop around it.
 
-mod dot;
+pub mod dot;
 mod kind;
 mod mandelbrot;
 mod n_body;
-mod saxpy;
-mod workload;
+pub mod saxpy;
+pub mod workload;
 
 use std::time::Duration;
 

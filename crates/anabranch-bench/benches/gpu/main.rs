@@ -1,0 +1,162 @@
+//! Kernels on a GPU, compared with WGSL by hand: `cargo bench -p anabranch-bench --features gpu --bench gpu -- --help`.
+//!
+//! The program by hand runs with each geometry of a sweep. So the table says how far the plan of the device is from the
+//! best of the sweep, and how far the operations are. A fiber runs the operations, and the main thread the program by
+//! hand. Both wait for each result.
+
+mod hand;
+mod wait;
+
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use anabranch::{Cx, Pool};
+use anabranch_bench::stats::Summary;
+use anabranch_kernel::{Device, DeviceVec, Queue, Vector, kernel};
+use clap::Parser;
+
+use self::hand::{Geometry, Hand, Program};
+
+/// The factor of saxpy.
+const A: f32 = 1.5;
+
+/// The rounds of a lane's loop that the program by hand has at most: llvmpipe ends longer loops.
+const MOST_ROUNDS: u32 = 60_000;
+
+#[kernel]
+fn saxpy(a: f32, x: f32, y: f32) -> f32 {
+    a * x + y
+}
+
+/// Compares kernels on the first GPU with WGSL by hand, for 1,000 elements and on.
+#[derive(Parser)]
+struct Options {
+    /// Rounds, in each of which everything is measured once
+    #[arg(long, default_value_t = 5)]
+    rounds: usize,
+    /// The largest number of elements
+    #[arg(long, default_value_t = 10_000_000, value_parser = clap::value_parser!(u32).range(1000..=100_000_000))]
+    most: u32,
+    /// The smallest number of elements
+    #[arg(long, default_value_t = 1000)]
+    least: u32,
+    /// The time of a sample, in milliseconds
+    #[arg(long, default_value_t = 20)]
+    sample: u64,
+    /// Measures only the CPU time of a waiting fiber
+    #[arg(long)]
+    wait: bool,
+    /// Cargo passes it
+    #[arg(long, hide = true)]
+    bench: bool,
+}
+
+fn main() -> ExitCode {
+    let options = Options::parse();
+    let Some(device) = Device::gpus().into_iter().next() else {
+        eprintln!("no GPU was found");
+        return ExitCode::FAILURE;
+    };
+    let queue = Queue::open(&device).expect("a GPU that was found can be opened");
+    println!("{}, rounds: {}\n", device.name(), options.rounds);
+    if !options.wait {
+        let mut hand = Hand::open(device.name()).expect("the adapter can be opened again");
+        println!(
+            "| program | elements | kernels | plan by hand | best by hand | its geometry | to best | plan to best |"
+        );
+        println!("|---|---|---|---|---|---|---|---|");
+        for program in Program::ALL {
+            let sizes = (3..=8).map(|exponent| 10u32.pow(exponent));
+            for n in sizes.filter(|n| (options.least..=options.most).contains(n)) {
+                println!("{}", compare(&options, &device, &queue, &mut hand, program, n));
+            }
+        }
+        println!();
+    }
+    print!("{}", wait::report(&queue, options.rounds));
+    ExitCode::SUCCESS
+}
+
+/// Measures a program with `n` elements. Returns the row of the table.
+fn compare(options: &Options, device: &Device, queue: &Queue, hand: &mut Hand, program: Program, n: u32) -> String {
+    let budget = Duration::from_millis(options.sample);
+    let x: Vec<f32> = (0..n).map(|i| (i % 8) as f32).collect();
+    let y: Vec<f32> = (0..n).map(|i| (i % 77) as f32).collect();
+    let geometries = geometries(device, n);
+    geometries.iter().for_each(|geometry| hand.compile(program, geometry.lanes));
+    let vectors = hand.vectors(&x, &y);
+    let launches: Vec<_> = geometries.iter().map(|geometry| hand.launch(program, &vectors, *geometry)).collect();
+    let [x, y] = [&x, &y].map(|elements| queue.upload(elements).expect("the vectors fit"));
+    let pool = Pool::builder().threads(2).build().expect("a pool can be built");
+    let mut ours = Vec::new();
+    let mut theirs = vec![Vec::new(); launches.len()];
+    for _ in 0..=options.rounds {
+        ours.push(pool.run(|cx| {
+            let measured = |cx: &Cx<'_>| mean(budget, || operation(program, cx, queue, &x, &y));
+            cx.scope(|s| s.spawn(measured).join(s)).expect("the fiber ends")
+        }));
+        for (launch, times) in launches.iter().zip(&mut theirs) {
+            times.push(mean(budget, || launch.run()));
+        }
+    }
+    // The first round only warms up.
+    let ours = &ours[1..];
+    let median = |times: &[f64]| Summary::of(times).expect("there are rounds").median;
+    let best = (0..theirs.len()).min_by(|a, b| median(&theirs[*a][1..]).total_cmp(&median(&theirs[*b][1..])));
+    let best = best.expect("there are geometries");
+    let (best_times, plan_times) = (&theirs[best][1..], &theirs[0][1..]);
+    let ratio = |times: &[f64]| {
+        let ratios: Vec<f64> = best_times.iter().zip(times).map(|(best, time)| best / time).collect();
+        let least = ratios.iter().copied().fold(f64::INFINITY, f64::min);
+        let most = ratios.iter().copied().fold(0.0, f64::max);
+        format!("{:.2} ({least:.2} to {most:.2})", median(&ratios))
+    };
+    let Geometry { blocks, lanes } = geometries[best];
+    format!(
+        "| {} | {n} | {:.1} us | {:.1} us | {:.1} us | {blocks} x {lanes} | {} | {} |",
+        program.name(),
+        1e6 * median(ours),
+        1e6 * median(plan_times),
+        1e6 * median(best_times),
+        ratio(ours),
+        ratio(plan_times),
+    )
+}
+
+/// Runs an operation, and waits for it.
+fn operation(program: Program, cx: &Cx<'_>, queue: &Queue, x: &DeviceVec<f32>, y: &DeviceVec<f32>) -> f32 {
+    match program {
+        Program::Saxpy => {
+            let result = saxpy::map(A, x, y).collect(queue).expect("the vectors fit");
+            result.wait(cx).expect("no kernel traps");
+            0.0
+        }
+        Program::Sum => x.sum(queue).and_then(|sum| sum.wait(cx)).expect("no kernel traps"),
+    }
+}
+
+/// Returns the geometries of the sweep. The first one is that of the plan.
+fn geometries(device: &Device, n: u32) -> Vec<Geometry> {
+    const LANES: [u32; 4] = [16, 32, 64, 256];
+    let plan = device.plan(u64::from(n));
+    let lanes = plan.lanes_per_block() as u32;
+    let least = |lanes: u32| n.div_ceil(lanes).div_ceil(MOST_ROUNDS);
+    let mut all = vec![Geometry { blocks: (plan.blocks() as u32).max(least(lanes)), lanes }];
+    for lanes in LANES {
+        let most = n.div_ceil(lanes).min(65_535);
+        let powers = (0..=8).map(|exponent| 4u32.pow(exponent)).filter(|blocks| *blocks < most);
+        let new = powers.chain([most]).filter(|blocks| *blocks >= least(lanes));
+        all.extend(new.map(|blocks| Geometry { blocks, lanes }));
+    }
+    all
+}
+
+/// Calls `f` for about `budget`, and returns the mean time of a call.
+fn mean(budget: Duration, mut f: impl FnMut() -> f32) -> f64 {
+    let (start, mut calls) = (Instant::now(), 0u32);
+    while calls == 0 || start.elapsed() < budget {
+        std::hint::black_box(f());
+        calls += 1;
+    }
+    start.elapsed().as_secs_f64() / f64::from(calls)
+}
