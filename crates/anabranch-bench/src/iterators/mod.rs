@@ -182,23 +182,23 @@ pub const ALL: [Listed<Kind, Settings>; 40] = [
     }),
     ("text-lines", |settings| {
         let bytes = settings.large(100_000_000);
-        text("the lengths of all lines", bytes, translations!(text::LineLengths::new(bytes)))
+        text("the lengths of all lines", bytes, translations!(text::Text::line_lengths(bytes)))
     }),
     ("text-words", |settings| {
         let bytes = settings.large(100_000_000);
-        text("how many words", bytes, translations!(text::WordCount::new(bytes)))
+        text("how many words", bytes, translations!(text::Text::word_count(bytes)))
     }),
     ("text-word-lengths", |settings| {
         let bytes = settings.large(100_000_000);
-        text("the lengths of all words", bytes, translations!(text::WordLengths::new(bytes)))
+        text("the lengths of all words", bytes, translations!(text::Text::word_lengths(bytes)))
     }),
     ("text-chars", |settings| {
         let bytes = settings.large(100_000_000);
-        text("the sum of all characters", bytes, translations!(text::CharSum::new(bytes)))
+        text("the sum of all characters", bytes, translations!(text::Text::char_sum(bytes)))
     }),
     ("text-letter", |settings| {
         let bytes = settings.large(100_000_000);
-        text("how often a letter occurs", bytes, translations!(text::LetterCount::new(bytes)))
+        text("how often a letter occurs", bytes, translations!(text::Text::letter_count(bytes)))
     }),
     ("pairs", |settings| {
         let count = settings.large(10_000_000);

@@ -26,7 +26,7 @@ struct State {
     closed: bool,
 }
 
-/// A submission, and who is told of its end. Without one, the driver's own callbacks tell it.
+/// A submission, and the channel to which the thread sends at its end. Without one, only callbacks of wgpu run.
 struct Wait {
     submission: SubmissionIndex,
     told: Option<oneshot::Sender<()>>,

@@ -4,82 +4,45 @@ use super::library::prelude::*;
 use crate::iterators::input;
 use crate::iterators::program::Program;
 
-/// The sum of the lengths of all lines.
-pub struct LineLengths(String);
+/// A text, and a loop over it.
+pub struct Text {
+    text: String,
+    run: fn(&str) -> u64,
+}
 
-impl LineLengths {
-    /// Creates a text of `bytes`.
-    pub fn new(bytes: usize) -> LineLengths {
-        LineLengths(input::text(bytes))
+impl Text {
+    fn new(bytes: usize, run: fn(&str) -> u64) -> Text {
+        Text { text: input::text(bytes), run }
+    }
+
+    /// Creates a text of `bytes`, and the sum of the lengths of all its lines.
+    pub fn line_lengths(bytes: usize) -> Text {
+        Text::new(bytes, |text| text.par_lines().map(|line| line.len() as u64).sum())
+    }
+
+    /// Creates a text of `bytes`, and the number of its words.
+    pub fn word_count(bytes: usize) -> Text {
+        Text::new(bytes, |text| text.par_split_whitespace().count() as u64)
+    }
+
+    /// Creates a text of `bytes`, and the sum of the lengths of all its words.
+    pub fn word_lengths(bytes: usize) -> Text {
+        Text::new(bytes, |text| text.par_split_whitespace().map(|word| word.len() as u64).sum())
+    }
+
+    /// Creates a text of `bytes`, and the sum of all its characters.
+    pub fn char_sum(bytes: usize) -> Text {
+        Text::new(bytes, |text| text.par_chars().map(u64::from).sum())
+    }
+
+    /// Creates a text of `bytes`, and how often one letter occurs in it.
+    pub fn letter_count(bytes: usize) -> Text {
+        Text::new(bytes, |text| text.par_chars().filter(|&c| c == 'e').count() as u64)
     }
 }
 
-impl Program for LineLengths {
+impl Program for Text {
     fn run(&mut self) -> u64 {
-        self.0.par_lines().map(|line| line.len() as u64).sum()
-    }
-}
-
-/// The number of words.
-pub struct WordCount(String);
-
-impl WordCount {
-    /// Creates a text of `bytes`.
-    pub fn new(bytes: usize) -> WordCount {
-        WordCount(input::text(bytes))
-    }
-}
-
-impl Program for WordCount {
-    fn run(&mut self) -> u64 {
-        self.0.par_split_whitespace().count() as u64
-    }
-}
-
-/// The sum of the lengths of all words.
-pub struct WordLengths(String);
-
-impl WordLengths {
-    /// Creates a text of `bytes`.
-    pub fn new(bytes: usize) -> WordLengths {
-        WordLengths(input::text(bytes))
-    }
-}
-
-impl Program for WordLengths {
-    fn run(&mut self) -> u64 {
-        self.0.par_split_whitespace().map(|word| word.len() as u64).sum()
-    }
-}
-
-/// The sum of all characters.
-pub struct CharSum(String);
-
-impl CharSum {
-    /// Creates a text of `bytes`.
-    pub fn new(bytes: usize) -> CharSum {
-        CharSum(input::text(bytes))
-    }
-}
-
-impl Program for CharSum {
-    fn run(&mut self) -> u64 {
-        self.0.par_chars().map(u64::from).sum()
-    }
-}
-
-/// How often one letter occurs.
-pub struct LetterCount(String);
-
-impl LetterCount {
-    /// Creates a text of `bytes`.
-    pub fn new(bytes: usize) -> LetterCount {
-        LetterCount(input::text(bytes))
-    }
-}
-
-impl Program for LetterCount {
-    fn run(&mut self) -> u64 {
-        self.0.par_chars().filter(|&c| c == 'e').count() as u64
+        (self.run)(&self.text)
     }
 }
