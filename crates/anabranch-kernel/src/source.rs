@@ -77,6 +77,7 @@ macro_rules! tuples {
         impl<$($param: Param, $arg: Source<$param>),*> Sources<($($param,)*)> for ($($arg,)*) {
             type Views<'a> = ($($arg::View<'a>,)*) where Self: 'a;
 
+            #[inline]
             fn count(&self) -> Result<Option<usize>, Error> {
                 let ($($arg,)*) = self;
                 let mut all = None;
@@ -111,13 +112,20 @@ macro_rules! tuples {
 tuples!(P0 A0, P1 A1, P2 A2, P3 A3, P4 A4, P5 A5, P6 A6, P7 A7);
 
 /// Returns the number of elements that two arguments have in common.
+#[inline]
 pub(crate) fn common(left: Option<usize>, right: Option<usize>) -> Result<Option<usize>, Error> {
     match (left, right) {
-        (Some(left), Some(right)) if left != right => Err(Error::lengths(format!(
-            "arguments have {left} and {right} elements: make them equally long, for example by a part of the longer one"
-        ))),
+        (Some(left), Some(right)) if left != right => Err(differ(left, right)),
         (left, right) => Ok(left.or(right)),
     }
+}
+
+#[cold]
+#[inline(never)]
+fn differ(left: usize, right: usize) -> Error {
+    Error::lengths(format!(
+        "arguments have {left} and {right} elements: make them equally long, for example by a part of the longer one"
+    ))
 }
 
 /// Ends a loop for which there is no result. The caller of the operation gets the error. No panic hook runs.

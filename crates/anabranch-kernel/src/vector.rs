@@ -159,15 +159,7 @@ pub trait Vector: Argument<<Self as Vector>::Item> + Sized {
     {
         Ok(DeviceVec::new(match queue.place() {
             Place::Cpu => Storage::Host(cpu::scan::<K, _, _>(&self)?),
-            Place::Gpu(queue) => {
-                let identity = [identity];
-                Storage::Device(queue.scan(
-                    inputs(&self, queue)?,
-                    Operator::of::<K>(),
-                    element::as_words(&identity),
-                    true,
-                )?)
-            }
+            Place::Gpu(queue) => scan_on_device::<K, _, _>(&self, queue, identity, true)?,
         }))
     }
 
@@ -192,15 +184,7 @@ pub trait Vector: Argument<<Self as Vector>::Item> + Sized {
     {
         Ok(DeviceVec::new(match queue.place() {
             Place::Cpu => Storage::Host(cpu::exclusive_scan::<K, _, _>(&self, identity)?),
-            Place::Gpu(queue) => {
-                let identity = [identity];
-                Storage::Device(queue.scan(
-                    inputs(&self, queue)?,
-                    Operator::of::<K>(),
-                    element::as_words(&identity),
-                    false,
-                )?)
-            }
+            Place::Gpu(queue) => scan_on_device::<K, _, _>(&self, queue, identity, false)?,
         }))
     }
 
@@ -343,6 +327,18 @@ pub(crate) fn len<T: Item>(vector: &impl Source<T>) -> Result<usize, Error> {
 /// Returns the number of elements of two lazy vectors.
 pub(crate) fn same_len<A: Item, B: Item>(a: &impl Source<A>, b: &impl Source<B>) -> Result<usize, Error> {
     common(Some(len(a)?), Some(len(b)?)).map(Option::unwrap_or_default)
+}
+
+/// Combines each element with those before it, and with itself if `is_inclusive`.
+fn scan_on_device<K, T, S>(vector: &S, queue: &GpuQueue, identity: T, is_inclusive: bool) -> Result<Storage<T>, Error>
+where
+    T: Element,
+    K: Kernel<Params = (T, T), Output = T>,
+    S: Source<T>,
+{
+    let identity = [identity];
+    let operator = Operator::of::<K>();
+    queue.scan(inputs(vector, queue)?, operator, element::as_words(&identity), is_inclusive).map(Storage::Device)
 }
 
 /// Describes a lazy vector to a device. Its stored vectors are those of the queue.

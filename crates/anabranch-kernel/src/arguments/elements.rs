@@ -86,9 +86,11 @@ macro_rules! stored {
             type View<'a> = Elements<'a, T> where Self: 'a;
             const NAME: &'static str = "a vector";
 
+            #[inline]
             fn count(&self) -> Result<Option<usize>, Error> {
                 Ok(Some(self.data().len()))
             }
+            #[inline]
             fn view(&self) -> Result<Elements<'_, T>, Error> {
                 self.data().on_host().map(Elements)
             }

@@ -31,12 +31,14 @@ impl Source<u32> for Indices {
     type View<'a> = From;
     const NAME: &'static str = "indices";
 
+    #[inline]
     fn count(&self) -> Result<Option<usize>, Error> {
         if self.len > 1 << 32 {
             return Err(Error::lengths(format!("{} indices do not fit `u32`: use at most 2^32", self.len)));
         }
         Ok(Some(self.len))
     }
+    #[inline]
     fn view(&self) -> Result<From, Error> {
         Ok(From(0))
     }

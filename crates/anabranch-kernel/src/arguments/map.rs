@@ -70,9 +70,11 @@ impl<K: Kernel, A: Sources<K::Params>> Source<K::Output> for Map<K, A> {
         Self: 'a;
     const NAME: &'static str = K::NAME;
 
+    #[inline]
     fn count(&self) -> Result<Option<usize>, Error> {
         self.args.count()
     }
+    #[inline]
     fn view(&self) -> Result<Self::View<'_>, Error> {
         Ok(Mapped { args: self.args.views()?, kernel: PhantomData })
     }

@@ -10,9 +10,11 @@ impl<T: Item> Source<T> for T {
     type View<'a> = Same<T>;
     const NAME: &'static str = "a value";
 
+    #[inline]
     fn count(&self) -> Result<Option<usize>, Error> {
         Ok(None)
     }
+    #[inline]
     fn view(&self) -> Result<Same<T>, Error> {
         Ok(Same(*self))
     }
