@@ -8,6 +8,12 @@
 //! A vertex without outgoing edges contributes to no vertex, as in GAP. So the scores of a graph with such vertices sum
 //! to less than 1.
 //!
+//! **Start.** If all arcs carry the same, a vertex has a score in proportion to its in-neighbours: nearly that of the
+//! end in an undirected graph, where the stationary distribution of a random walk is the degree. So `score(v)` begins as
+//! `(1 - damping) / n + damping * in_degree(v) * arc`. `arc` is such that the arcs carry as much as they do if each vertex
+//! begins with `1 / n`: an error in the total would shrink by no more than `damping` in an iteration. Kronecker graphs
+//! of the scales 18 and 20 take 4 and 5 iterations, and 9 and 8 if each vertex begins with `1 / n`.
+//!
 //! **Encoding.** `contributions` has `score / out_degree` of each vertex. The vertices are in at most `STAGES`
 //! ranges. The threads compute the scores of one range from all contributions, and only then replace the contributions
 //! of the range. So a later range sees the new scores of the earlier ones (Gauss-Seidel), which takes fewer iterations
@@ -86,17 +92,16 @@ pub fn pagerank<W: Weight>(
         return Err(KernelError::BadParameter { name, expected, value: tolerance });
     }
     let num_vertices = graph.num_vertices();
-    let initial = 1.0 / num_vertices as f32;
-    let degrees = (0..num_vertices as u32).into_par_iter().map(|vertex| graph.out_neighbours(vertex).len() as f32);
-    let mut sweep = Sweep {
-        graph,
-        cancel,
-        damping,
-        base: (1.0 - damping) / num_vertices as f32,
-        contributions: degrees.map(|degree| contribution(initial, degree)).collect(),
-        scores: vec![initial; num_vertices],
-        changed: Vec::new(),
+    let base = (1.0 - damping) / num_vertices as f32;
+    let vertices = || (0..num_vertices as u32).into_par_iter();
+    let contributing = vertices().filter(|&vertex| !graph.out_neighbours(vertex).is_empty()).count();
+    let arc = contributing as f32 / num_vertices as f32 / graph.num_arcs().max(1) as f32;
+    let start = |vertex| {
+        let score = base + damping * arc * graph.in_neighbours(vertex).len() as f32;
+        (score, contribution(score, graph.out_neighbours(vertex).len() as f32))
     };
+    let (scores, contributions) = vertices().map(start).unzip();
+    let mut sweep = Sweep { graph, cancel, damping, base, contributions, scores, changed: Vec::new() };
     let stage = num_vertices.div_ceil(STAGES).max(LEAST_STAGE);
     let (mut iterations, mut change) = (0, 0.0);
     while iterations < max_iterations && num_vertices > 0 {
