@@ -79,6 +79,18 @@ fn bfs_finds_levels_of_plain_search() {
 }
 
 #[test]
+fn bfs_follows_all_arcs_of_a_long_row() {
+    // The path, which no arc of the star leads to, keeps the search top-down.
+    const LEAVES: u32 = 10_000;
+    let star = (1..=LEAVES).map(|leaf| (0, leaf));
+    let path = (LEAVES + 1..30 * LEAVES).map(|vertex| (vertex, vertex + 1));
+    let graph = Graph::directed(star.chain(path));
+    let found = kernels::bfs(&graph, 0, &()).unwrap();
+    assert_eq!(found.levels.iter().filter(|level| **level == 1).count(), LEAVES as usize);
+    kernels::bfs::verify(&graph, 0, &found).unwrap();
+}
+
+#[test]
 fn sssp_finds_distances_and_parents_of_dijkstra() {
     fn check<W: kernels::sssp::Length>(name: &str, graph: &Graph<W>) {
         // Rounds of many threads take long in unoptimised code.
@@ -101,6 +113,15 @@ fn sssp_finds_distances_and_parents_of_dijkstra() {
         whole.iter().for_each(|graph| check(name, graph));
         fractions.iter().for_each(|graph| check(name, graph));
     });
+}
+
+#[test]
+fn sssp_of_a_leaf_beyond_32_bits() {
+    // All but the leaf are near the root. What the leaf pulls does not fit into a label of 32 bits.
+    let near = (0..40).flat_map(|a| (0..a).map(move |b| (a, b, 1)));
+    let graph = Graph::undirected_weighted(near.chain([(5, 40, u32::MAX)]));
+    let distances = kernels::sssp(&graph, 0, None, &()).unwrap();
+    assert_eq!(distances[39..], [1, 1 + u64::from(u32::MAX)]);
 }
 
 #[test]

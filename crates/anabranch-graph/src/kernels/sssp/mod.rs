@@ -10,12 +10,8 @@
 //!
 //! **Horizon.** A vertex with many edges has a low distance in most graphs. So the kernel has most edges to offer long
 //! before it has the first distances of the other vertices, and most of its offers are not the last ones. It therefore
-//! relaxes first only the edges whose sums are below a *horizon*. Once no more vertices can be below it, all distances
-//! so far are final, and all others are still unknown. The kernel then either lets the unknown vertices of an
-//! undirected graph *pull* the least sum from their final neighbours, or lets the final vertices *push* the sums that
-//! it has skipped, whatever reads fewer edges. From there on, it relaxes all edges. The pruning by pushing or pulling
-//! is from Chakaravarthy, Checconi, Petrini, Sabharwal, *Scalable Single Source Shortest Path Algorithms for Massively
-//! Parallel Systems*, IPDPS 2014.
+//! relaxes first only the edges whose sums are below a *horizon*. Then all distances below it are final, and all others
+//! still unknown. `horizon` says how the kernel goes on, on what fraction of the edges.
 //!
 //! **Encoding.** An entry is a vertex and the distance with which it entered its bucket. Once the vertex has a lower
 //! distance the entry is stale, and the kernel skips it. Every decrease of a distance makes one entry. So each distance
@@ -25,6 +21,7 @@
 //! **Widths.** Distances are kept in 32 bits. If a sum of whole numbers exceeds them, the kernel starts again with 64
 //! bits.
 
+mod horizon;
 mod length;
 mod light_first;
 mod tree;
@@ -41,14 +38,12 @@ pub use self::length::Length;
 use self::length::{Label, Refused};
 pub use self::light_first::LightFirst;
 pub use self::tree::{parents, verify_parents};
-use super::tools::{blocks, states};
+use super::tools::states;
 use super::{Cancel, KernelError, VerifyError};
 use crate::Graph;
 
 /// The buckets that a thread keeps apart.
 const WINDOW: u64 = 1024;
-/// Vertices per block of work that passes the horizon.
-const BLOCK: usize = 256;
 /// Entries per piece of work.
 const PIECE: usize = 64;
 /// A thread relaxes as many entries of its own bucket without a new round.
@@ -141,28 +136,14 @@ fn solve<W: Length, D: Label<W>>(
     let labels: Vec<D::Slot> = (0..graph.num_vertices()).into_par_iter().map(|_| D::slot(D::UNREACHED)).collect();
     let Settings { delta, horizon, is_light_first } = settings;
     let (step, horizon) = (D::step(delta), D::width(horizon));
-    let mut run = Run { graph, is_light_first, cancel, step, horizon, labels, refused: Mutex::new(None) };
+    let run = Run { graph, is_light_first, cancel, step, horizon, labels, refused: Mutex::new(None) };
     D::lower(&run.labels[root as usize], D::ZERO);
     let mut bins: Vec<Bins<D>> = states(Bins::default);
-    let mut frontier = vec![Entry { vertex: root, distance: D::ZERO }];
-    let mut bucket = 0;
-    loop {
-        run.round(&frontier, bucket, &mut bins);
-        if cancel.is_cancelled() {
-            return Err(Refused::Error(KernelError::Cancelled));
-        }
-        frontier.clear();
-        let mut next = run.next_bucket(&mut bins, bucket);
-        if next.is_none() && run.horizon < D::UNREACHED {
-            run.pass_horizon(&mut bins);
-            next = run.next_bucket(&mut bins, bucket);
-        }
-        match next {
-            Some(next) => bucket = next,
-            None => break,
-        }
-        bins.iter_mut().for_each(|bins| frontier.append(bins.bucket(bucket)));
-    }
+    bins[0].push(0, Entry { vertex: root, distance: D::ZERO });
+    run.settle(&mut bins)?;
+    let remaining = run.pass_horizon(&mut bins);
+    let run = Run { graph: remaining.as_ref().unwrap_or(graph), horizon: D::UNREACHED, ..run };
+    run.settle(&mut bins)?;
     match run.refused.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner) {
         Some(refused) => Err(refused),
         None => Ok(run.labels.into_par_iter().map(|slot| D::load(&slot)).collect()),
@@ -234,6 +215,22 @@ struct Run<'a, W: Length, D: Label<W>> {
 }
 
 impl<W: Length, D: Label<W>> Run<'_, W, D> {
+    /// Relaxes the edges of all entries, bucket by bucket.
+    fn settle(&self, bins: &mut [Bins<D>]) -> Result<(), Refused> {
+        let mut frontier = Vec::new();
+        let mut bucket = bins[0].base;
+        while let Some(next) = self.next_bucket(bins, bucket) {
+            bucket = next;
+            frontier.clear();
+            bins.iter_mut().for_each(|bins| frontier.append(bins.bucket(bucket)));
+            self.round(&frontier, bucket, bins);
+            if self.cancel.is_cancelled() {
+                return Err(Refused::Error(KernelError::Cancelled));
+            }
+        }
+        Ok(())
+    }
+
     /// Relaxes the edges of `frontier`, which is in `bucket`. Then each thread relaxes its own entries of this bucket
     /// while they are few.
     fn round(&self, frontier: &[Entry<D>], bucket: u64, bins: &mut [Bins<D>]) {
@@ -272,6 +269,8 @@ impl<W: Length, D: Label<W>> Run<'_, W, D> {
                 Some(sum) if sum < self.horizon => self.offer(bins, neighbour, sum),
                 Some(_) if self.is_light_first => break,
                 Some(_) => {}
+                // A sum that is too large is beyond the horizon as well.
+                None if self.horizon < D::UNREACHED && weight.into() >= 0.0 => {}
                 None => self.refuse(vertex, neighbour, weight),
             }
         }
@@ -286,62 +285,10 @@ impl<W: Length, D: Label<W>> Run<'_, W, D> {
         }
     }
 
-    /// Offers the sums beyond the horizon that can matter, and removes the horizon.
-    fn pass_horizon(&mut self, bins: &mut [Bins<D>]) {
-        let horizon = std::mem::replace(&mut self.horizon, D::UNREACHED);
-        let degree = |vertex: usize| self.graph.out_neighbours(vertex as u32).len() as u64;
-        let is_final = |vertex: usize| D::load(&self.labels[vertex]) < horizon;
-        let vertices = (0..self.labels.len()).into_par_iter();
-        let arcs_of_final: u64 = vertices.map(|vertex| if is_final(vertex) { degree(vertex) } else { 0 }).sum();
-        let pulls = !self.graph.is_directed() && arcs_of_final > self.graph.num_arcs() / 2;
-        blocks(self.labels.len(), BLOCK, bins, self.cancel, |bins, range| {
-            for vertex in range {
-                match is_final(vertex) {
-                    true if !pulls => self.push(bins, vertex as u32, horizon),
-                    false if pulls => self.pull(bins, vertex as u32, horizon),
-                    _ => {}
-                }
-            }
-        });
-    }
-
-    /// Offers the sums of a final vertex that are not below the horizon.
-    fn push(&self, bins: &mut Bins<D>, vertex: u32, horizon: D) {
-        let distance = D::load(&self.labels[vertex as usize]);
-        for (&neighbour, &weight) in self.graph.out_neighbours(vertex).iter().zip(self.graph.out_weights(vertex)) {
-            match distance.plus(weight) {
-                Some(sum) if sum >= horizon => self.offer(bins, neighbour, sum),
-                Some(_) => {}
-                None => self.refuse(vertex, neighbour, weight),
-            }
-        }
-    }
-
-    /// Offers `vertex` the least sum of its final neighbours.
-    fn pull(&self, bins: &mut Bins<D>, vertex: u32, horizon: D) {
-        let mut least = D::UNREACHED;
-        for (&neighbour, &weight) in self.graph.out_neighbours(vertex).iter().zip(self.graph.out_weights(vertex)) {
-            let distance = D::load(&self.labels[neighbour as usize]);
-            if distance < horizon {
-                match distance.plus(weight) {
-                    Some(sum) if sum < least => least = sum,
-                    Some(_) => {}
-                    None => self.refuse(neighbour, vertex, weight),
-                }
-            }
-        }
-        if least < D::UNREACHED {
-            self.offer(bins, vertex, least);
-        }
-    }
-
     #[cold]
     fn refuse(&self, from: u32, to: u32, weight: W) {
         let weight: f64 = weight.into();
         let refused = if weight >= 0.0 {
-            if self.horizon < D::UNREACHED {
-                return;
-            }
             Refused::TooNarrow
         } else {
             Refused::Error(KernelError::BadWeight { from, to, weight })
