@@ -1,4 +1,4 @@
-//! The step beyond the horizon: all distances below it are final, and all others are unknown.
+//! The horizon, and the step beyond it: all distances below it are final, and all others are unknown.
 //!
 //! Source: the pruning by pulling and pushing of Chakaravarthy, Checconi, Petrini, Sabharwal, *Scalable Single Source
 //! Shortest Path Algorithms for Massively Parallel Systems*, IPDPS 2014.
@@ -10,6 +10,12 @@
 //! reads few edges: it stops at the first weight that is not below its sum.
 //!
 //! Otherwise the final vertices *push* the sums that they have skipped, and the search goes on with all edges.
+//!
+//! A root of low degree may be far from the rest of the graph, relative to the distances there, and a horizon close to it
+//! would be passed by pushing. So the horizon is as far from the nearest vertex with at least the mean degree.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
 use anabranch::prelude::*;
 
@@ -21,6 +27,28 @@ use crate::rows::{Arcs, Partition};
 
 /// Vertices per block of work.
 const BLOCK: usize = 256;
+
+/// The vertices among which [`distance_to_many_edges`] looks.
+const NEAREST: usize = 100;
+
+/// Returns the distance from `root` to the nearest vertex with at least the mean degree, or 0 if it is none of the
+/// nearest vertices.
+pub(super) fn distance_to_many_edges<W: Length>(graph: &Graph<W>, root: u32) -> f64 {
+    let mean = graph.num_arcs() / graph.num_vertices().max(1) as u64;
+    // The bits of numbers from 0 on have the order of the numbers.
+    let mut open = BinaryHeap::from([Reverse((0f64.to_bits(), root))]);
+    for _ in 0..NEAREST {
+        let Some(Reverse((distance, vertex))) = open.pop() else { break };
+        let row = graph.out_neighbours(vertex);
+        let distance = f64::from_bits(distance);
+        if row.len() as u64 >= mean {
+            return distance;
+        }
+        let sums = row.iter().zip(graph.out_weights(vertex)).map(|(&to, &weight)| (distance + weight.into(), to));
+        open.extend(sums.map(|(sum, to)| Reverse((sum.to_bits(), to))));
+    }
+    0.0
+}
 
 impl<W: Length, D: Label<W>> Run<'_, W, D> {
     /// Offers the sums beyond the horizon that can matter. Returns the graph of the arcs that still can, or `None` if

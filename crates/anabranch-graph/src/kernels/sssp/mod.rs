@@ -50,7 +50,7 @@ const PIECE: usize = 64;
 const FUSED: usize = 1000;
 /// The width of a bucket, in units of the mean weight per mean degree.
 const DELTA_UNITS: f64 = 0.5;
-/// The first horizon, in the same units.
+/// The horizon, in the same units.
 const HORIZON_UNITS: f64 = 8.0;
 /// The vertices whose weights are in the sample that estimates the mean.
 const SAMPLES: usize = 1000;
@@ -97,7 +97,8 @@ fn distances<W: Length>(
     if !(delta > 0.0 && delta.is_finite()) {
         return Err(KernelError::BadParameter { name: "delta", expected: "above 0", value: delta });
     }
-    W::distances(graph, root, Settings { delta, horizon: HORIZON_UNITS * unit, is_light_first }, cancel)
+    let horizon = horizon::distance_to_many_edges(graph, root) + HORIZON_UNITS * unit;
+    W::distances(graph, root, Settings { delta, horizon, is_light_first }, cancel)
 }
 
 /// What a run starts with.
@@ -106,7 +107,7 @@ fn distances<W: Length>(
 pub struct Settings {
     /// The width of the buckets.
     delta: f64,
-    /// The first horizon.
+    /// Sums from here on are skipped at first.
     horizon: f64,
     /// Whether each row is by ascending weight.
     is_light_first: bool,
