@@ -125,6 +125,20 @@ fn sssp_of_a_leaf_beyond_32_bits() {
 }
 
 #[test]
+fn sssp_beside_sums_beyond_f32() {
+    // All of the first 40 vertices are near the root. The sum for 50 over 60 is infinite, and comes before that for 61.
+    let near = (0..40).flat_map(|a| (0..a).map(move |b| (a, b, 1.0f32)));
+    let far = [(0, 60, 2e38), (0, 50, 3.3e38), (0, 61, 3.2e38), (60, 50, 3e38), (60, 61, 1e37)];
+    let graph = || Graph::undirected_weighted(near.clone().chain(far));
+    let light_first = kernels::sssp::LightFirst::new(graph());
+    for distances in [kernels::sssp(&graph(), 0, None, &()), light_first.sssp(0, None, &())] {
+        let distances = distances.unwrap();
+        assert_eq!(distances[60..], [2e38, 2e38 + 1e37]);
+        kernels::sssp::verify(&graph(), 0, &distances).unwrap();
+    }
+}
+
+#[test]
 fn components_are_those_of_plain_search() {
     on_corpus(|name, graph| {
         let components = kernels::connected_components(graph, &()).unwrap();

@@ -143,7 +143,9 @@ fn solve<W: Length, D: Label<W>>(
     bins[0].push(0, Entry { vertex: root, distance: D::ZERO });
     run.settle(&mut bins)?;
     let remaining = run.pass_horizon(&mut bins);
-    let run = Run { graph: remaining.as_ref().unwrap_or(graph), horizon: D::UNREACHED, ..run };
+    // The rows of the remaining arcs are in the order of the vertices.
+    let is_light_first = is_light_first && remaining.is_none();
+    let run = Run { graph: remaining.as_ref().unwrap_or(graph), is_light_first, horizon: D::UNREACHED, ..run };
     run.settle(&mut bins)?;
     match run.refused.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner) {
         Some(refused) => Err(refused),
@@ -221,15 +223,15 @@ impl<W: Length, D: Label<W>> Run<'_, W, D> {
         let mut frontier = Vec::new();
         let mut bucket = bins[0].base;
         while let Some(next) = self.next_bucket(bins, bucket) {
+            if self.cancel.is_cancelled() {
+                break;
+            }
             bucket = next;
             frontier.clear();
             bins.iter_mut().for_each(|bins| frontier.append(bins.bucket(bucket)));
             self.round(&frontier, bucket, bins);
-            if self.cancel.is_cancelled() {
-                return Err(Refused::Error(KernelError::Cancelled));
-            }
         }
-        Ok(())
+        KernelError::check(self.cancel).map_err(Refused::Error)
     }
 
     /// Relaxes the edges of `frontier`, which is in `bucket`. Then each thread relaxes its own entries of this bucket
