@@ -1,7 +1,8 @@
 //! Times a kernel on a file: `time_kernel KERNEL FILE THREADS TRIALS [SOURCE ..]`.
 //!
-//! The kernel is `bfs`, `sssp`, `sssp-light` (rows by weight, ordered before the first trial), `cc`, `pr`, `tc` or `bc`. Prints the seconds of each trial. The trials take the sources
-//! in turn. This is what the GAP benchmark suite prints for the same file, so the two can be compared.
+//! The kernel is `bfs`, `sssp`, `sssp-light` (rows by weight, ordered before the first trial), `cc`, `pr`, `tc` or
+//! `bc`. Prints the seconds of each trial. The trials take the sources in turn. This is what the GAP benchmark suite
+//! prints for the same file, so the two can be compared.
 
 use std::error::Error;
 use std::time::Instant;

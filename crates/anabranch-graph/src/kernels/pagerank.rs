@@ -9,10 +9,10 @@
 //! to less than 1.
 //!
 //! **Start.** If all arcs carry the same, a vertex has a score in proportion to its in-neighbours: nearly that of the
-//! end in an undirected graph, where the stationary distribution of a random walk is the degree. So `score(v)` begins as
-//! `(1 - damping) / n + damping * in_degree(v) * arc`. `arc` is such that the arcs carry as much as they do if each vertex
-//! begins with `1 / n`: an error in the total would shrink by no more than `damping` in an iteration. Kronecker graphs
-//! of the scales 18 and 20 take 4 and 5 iterations, and 9 and 8 if each vertex begins with `1 / n`.
+//! end in an undirected graph, where the stationary distribution of a random walk is the degree. So `score(v)` begins
+//! as `(1 - damping) / n + damping * in_degree(v) * arc`. `arc` is such that the arcs carry as much as they do if each
+//! vertex begins with `1 / n`: an error in the total would shrink by no more than `damping` in an iteration. Kronecker
+//! graphs of the scales 18 and 20 take 4 and 5 iterations, and 9 and 8 if each vertex begins with `1 / n`.
 //!
 //! **Encoding.** `contributions` has `score / out_degree` of each vertex. The vertices are in at most `STAGES`
 //! ranges. The threads compute the scores of one range from all contributions, and only then replace the contributions

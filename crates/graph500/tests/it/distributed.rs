@@ -186,6 +186,19 @@ fn sent_bytes_are_those_of_the_model_and_less_than_half_of_top_down() {
     }
 }
 
+#[test]
+fn vertices_of_gathered_frontiers_get_no_messages() {
+    let outcome = run(14, 16, 4, 1);
+    let is_top_down = |level: &&distributed::LevelProfile| level.kind == LevelKind::TopDown;
+    let levels: Vec<_> = outcome.levels.iter().flat_map(|levels| levels.iter().skip_while(is_top_down)).collect();
+    let last: Vec<_> = levels.into_iter().filter(is_top_down).collect();
+    assert!(!last.is_empty(), "searches turn top-down again");
+    // Each process sends 24 bytes of counts to each other one.
+    let messages = last.iter().flat_map(|level| &level.traffic).map(|sent| (sent.bytes - 3 * 24) / 8).sum::<u64>();
+    let found: u64 = last.iter().map(|level| level.found).sum();
+    assert!(messages <= 3 * found, "{messages} messages for {found} vertices");
+}
+
 fn shapes(levels: &[distributed::LevelProfile]) -> Vec<LevelShape> {
     let shape = |level: &distributed::LevelProfile| LevelShape {
         kind: level.kind,

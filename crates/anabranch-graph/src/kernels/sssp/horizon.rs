@@ -5,14 +5,14 @@
 //!
 //! In most undirected graphs the final vertices have most of the edges, as ends of high degree are near. Then each
 //! unknown vertex *pulls*: it takes the least sum of its final neighbours. An unknown neighbour can offer a lower one
-//! only if the horizon and the weight of the edge are below that sum. So few arcs can still matter, 1 to 2% in Kronecker
-//! graphs of scale 20, and the rest of the search runs on the rows of these. In rows by weight, an unknown vertex
-//! reads few edges: it stops at the first weight that is not below its sum.
+//! only if the horizon and the weight of the edge are below that sum. So few arcs can still matter, 1 to 2% in
+//! Kronecker graphs of scale 20, and the rest of the search runs on the rows of these. In rows by weight, an unknown
+//! vertex reads few edges: it stops at the first weight that is not below its sum.
 //!
 //! Otherwise the final vertices *push* the sums that they have skipped, and the search goes on with all edges.
 //!
-//! A root of low degree may be far from the rest of the graph, relative to the distances there, and a horizon close to it
-//! would be passed by pushing. So the horizon is as far from the nearest vertex with at least the mean degree.
+//! A root of low degree may be far from the rest of the graph, relative to the distances there. It would pass a horizon
+//! close to it by pushing. So the horizon is as far from the nearest vertex with at least the mean degree.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
