@@ -5,15 +5,15 @@
 
 pub mod fibers;
 pub mod waits;
+mod watchdog;
 
+pub use self::watchdog::{LONG, watchdog};
 use anabranch::{Builder, Pool};
 use std::{
-    io::Write,
     process::Command,
     sync::{
         Arc, Mutex,
         atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
-        mpsc,
     },
     thread,
     time::{Duration, Instant},
@@ -29,28 +29,6 @@ pub fn rerun(module: &str, function: &str) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", &test, "--nocapture"]);
     command
-}
-
-/// Far longer than any test takes, also on a machine that is slow and loaded: the longest take seconds.
-pub const LONG: Duration = Duration::from_secs(300);
-
-/// Runs `body`. If it has not returned after `limit`, aborts the process with the name of the test.
-/// `ANABRANCH_WATCHDOG`, in seconds, reduces the limit: `.ci/mutate` sets it, because a broken program often hangs.
-pub fn watchdog<R>(limit: Duration, body: impl FnOnce() -> R) -> R {
-    let most = std::env::var("ANABRANCH_WATCHDOG").ok().and_then(|seconds| seconds.parse().ok());
-    let limit = most.map_or(limit, |seconds| limit.min(Duration::from_secs(seconds)));
-    let test = thread::current().name().unwrap_or("unnamed").to_owned();
-    let (ended, end) = mpsc::channel::<()>();
-    thread::spawn(move || {
-        if end.recv_timeout(limit) == Err(mpsc::RecvTimeoutError::Timeout) {
-            // Not `eprintln`: the harness would keep the message, and the process ends before it is shown.
-            let _ = writeln!(std::io::stderr(), "test `{test}` hangs: not over after {limit:?}");
-            std::process::abort();
-        }
-    });
-    let result = body();
-    drop(ended);
-    result
 }
 
 pub fn pool(threads: usize) -> Pool {

@@ -1,5 +1,9 @@
 //! The distributed steps, on threads instead of processes, against one process and plain models.
 
+#[path = "../../../anabranch/tests/common/watchdog.rs"]
+mod watchdog;
+
+use self::watchdog::{LONG, watchdog};
 use crate::common::distributed::{searches_are_those_of_a_queue, share};
 use crate::common::{any_edges, corpus, corpus_roots, edges};
 use graph500::distributed::{
@@ -12,12 +16,13 @@ use proptest::prelude::*;
 /// Numbers of processes, and of threads of each.
 const PAIRS: [(usize, usize); 10] = [(1, 1), (1, 2), (2, 1), (2, 2), (3, 1), (3, 2), (4, 1), (4, 2), (8, 1), (8, 2)];
 
-/// Runs `work` on threads with pools of their own.
+/// Runs `work` on threads with pools of their own. One of them may leave the others waiting.
 fn in_pools<R: Send>(processes: usize, threads: usize, work: impl Fn(&dyn Communicator) -> R + Sync) -> Vec<R> {
-    in_threads(processes, |communicator| {
+    let run = |communicator: &dyn Communicator| {
         let pool = anabranch::Pool::builder().threads(threads).build().unwrap();
         pool.install(|| work(communicator))
-    })
+    };
+    watchdog(LONG, || in_threads(processes, |communicator| run(communicator)))
 }
 
 /// Searches from each root on several processes, see [`searches_are_those_of_a_queue`].
