@@ -33,10 +33,12 @@ fn json(path: &Path) -> Value {
 /// second.
 fn close(text: &str, value: &Value, what: &str) {
     let (printed, written): (f64, f64) = (text.parse().unwrap(), value.as_f64().unwrap());
-    let step = match what {
-        _ if what.contains("nedge") => 1e-3,
-        _ if what.ends_with("TEPS") => 1.0,
-        _ => 1e-9,
+    let step = if what.contains("nedge") {
+        1e-3
+    } else if what.ends_with("TEPS") {
+        1.0
+    } else {
+        1e-9
     };
     assert!((printed - written).abs() <= 0.5 * step + 1e-12 * written.abs(), "{what}: {printed} and {written}");
 }

@@ -18,11 +18,12 @@ const PAIRS: [(usize, usize); 10] = [(1, 1), (1, 2), (2, 1), (2, 2), (3, 1), (3,
 
 /// Runs `work` on threads with pools of their own. One of them may leave the others waiting.
 fn in_pools<R: Send>(processes: usize, threads: usize, work: impl Fn(&dyn Communicator) -> R + Sync) -> Vec<R> {
-    let run = |communicator: &dyn Communicator| {
-        let pool = anabranch::Pool::builder().threads(threads).build().unwrap();
-        pool.install(|| work(communicator))
-    };
-    watchdog(LONG, || in_threads(processes, |communicator| run(communicator)))
+    watchdog(LONG, || {
+        in_threads(processes, |communicator| {
+            let pool = anabranch::Pool::builder().threads(threads).build().unwrap();
+            pool.install(|| work(communicator))
+        })
+    })
 }
 
 /// Searches from each root on several processes, see [`searches_are_those_of_a_queue`].
