@@ -13,8 +13,8 @@ pub struct Choice {
 }
 
 impl Queue {
-    /// Chooses the device on which the model expects `work` to end first, and opens it. Where there is no GPU, or the
-    /// work is small, it is the processor.
+    /// Chooses the device on which the model expects `work` to end first, and opens it if it is not open. Where there
+    /// is no GPU, or the work is small, it is the processor.
     ///
     /// ```
     /// use anabranch_kernel::{Queue, Work};
@@ -25,14 +25,16 @@ impl Queue {
     /// assert_eq!(queue.device().name(), "this processor");
     /// ```
     ///
+    /// While a queue or a vector of a chosen GPU is in use, later calls that choose the same GPU return the same queue.
+    ///
     /// # Complexity
-    /// The first call finds the GPUs, which takes some milliseconds with the feature `gpu`.
+    /// The first call finds the GPUs, which takes some milliseconds with the feature `gpu`. To open one takes as long.
     #[must_use]
     pub fn choose(work: Work) -> Choice {
         let gpus = Device::gpus();
         let mut reason = Reason::new(work, &gpus);
         let queue = match reason.best {
-            Some(best) => match Self::open(&gpus[best]) {
+            Some(best) => match Self::shared(&gpus[best]) {
                 Ok(queue) => queue,
                 Err(error) => {
                     reason.failure = Some(error.to_string());

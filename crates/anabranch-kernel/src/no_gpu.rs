@@ -31,6 +31,11 @@ impl GpuQueue {
         Err(Error::no_device(device, "this program was built without the feature `gpu` of anabranch-kernel"))
     }
 
+    /// The same as [`open`](Self::open).
+    pub(crate) fn shared(device: &Device) -> Result<Self, Error> {
+        Self::open(device)
+    }
+
     /// Returns the device.
     pub(crate) fn device(&self) -> &Device {
         match *self {}

@@ -54,6 +54,11 @@ impl Queue {
         GpuQueue::open(device).map(|queue| Self { place: Place::Gpu(queue) })
     }
 
+    /// Opens a device, unless an earlier call has and its queue is still in use: then returns that queue.
+    pub(crate) fn shared(device: &Device) -> Result<Self, Error> {
+        GpuQueue::shared(device).map(|queue| Self { place: Place::Gpu(queue) })
+    }
+
     /// Returns the device.
     ///
     /// ```

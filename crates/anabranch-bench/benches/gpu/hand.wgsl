@@ -15,8 +15,12 @@ var<workgroup> sums: array<f32, LANES>;
 
 @compute @workgroup_size(LANES)
 fn saxpy(@builtin(global_invocation_id) id: vec3<u32>) {
-    for (var i = id.x; i < params.n; i += params.lanes) {
-        result[i] = params.a * x[i] + y[i];
+    // Some drivers load immediates again for each element.
+    let n = params.n;
+    let lanes = params.lanes;
+    let a = params.a;
+    for (var i = id.x; i < n; i += lanes) {
+        result[i] = a * x[i] + y[i];
     }
 }
 
@@ -37,8 +41,10 @@ fn sum(
     @builtin(workgroup_id) block: vec3<u32>,
     @builtin(local_invocation_index) lane: u32,
 ) {
+    let n = params.n;
+    let lanes = params.lanes;
     var own = 0.0;
-    for (var i = id.x; i < params.n; i += params.lanes) {
+    for (var i = id.x; i < n; i += lanes) {
         own += x[i];
     }
     add_lanes(lane, own);

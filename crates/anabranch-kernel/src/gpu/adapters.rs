@@ -1,10 +1,10 @@
 //! The devices that wgpu finds, and the shapes that the planner sees.
 
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, Weak};
 
 use wgpu::{Adapter, AdapterInfo, Backends, DeviceType, Instance, InstanceDescriptor, InstanceFlags};
 
-use super::opened::ready;
+use super::opened::{Opened, ready};
 use crate::known::KNOWN;
 use crate::{Device, Shape};
 
@@ -17,6 +17,8 @@ pub(super) struct Found {
     pub(super) device: Device,
     /// The most rounds of loops that a lane may run.
     pub(super) rounds: Option<u32>,
+    /// What [`GpuQueue::shared`](super::GpuQueue::shared) has opened, while it is in use.
+    pub(super) shared: Mutex<Weak<Opened>>,
 }
 
 /// Returns the devices of this machine. The first call looks for them.
@@ -37,10 +39,15 @@ pub(super) fn found() -> &'static [Found] {
             let name = if same == 0 { info.name.clone() } else { format!("{} (number {})", info.name, same + 1) };
             let device = Device::found(figures(&info), name, found.len());
             let rounds = (info.driver == "llvmpipe").then_some(LLVMPIPE_ROUNDS);
-            found.push(Found { adapter, device, rounds });
+            found.push(Found { adapter, device, rounds, shared: Mutex::default() });
         }
         found
     })
+}
+
+/// Returns the adapter of a device, unless it is only a description.
+pub(super) fn of(device: &Device) -> Option<&'static Found> {
+    found().get(device.gpu_number()?)
 }
 
 /// Returns the figures of an adapter: by the table of known devices, else by a guess for its kind.
@@ -59,8 +66,9 @@ fn figures(info: &AdapterInfo) -> Device {
     match info.device_type {
         DeviceType::Cpu => {
             // A thread of the driver takes blocks from a queue, and runs one to its end. Of the geometries that were
-            // measured with llvmpipe, a few blocks for each core, of a few vectors, were best.
-            let shape = Shape { resident_vectors: 16, max_block_vectors: 4, ..Device::cpu().shape() };
+            // measured with llvmpipe, tens of blocks for each core, of a few vectors, were best: blocks that follow
+            // each other read the same cache lines.
+            let shape = Shape { resident_vectors: 128, max_block_vectors: 4, ..Device::cpu().shape() };
             let source = "the processor that runs this driver, and measurements with llvmpipe";
             Device::new("", shape).expect("no number is 0").with_source(source)
         }

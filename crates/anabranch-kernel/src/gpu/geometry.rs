@@ -1,8 +1,9 @@
 //! Where an operation runs: how many blocks, and how many lanes each.
 //!
 //! The plan of the device decides, within what a dispatch and the memory of a block allow. Lanes stride, so any number
-//! of blocks is enough. One driver ends the loops of a lane after some rounds, which are counted over all its loops.
-//! There more lanes are launched, so that a lane takes few elements, and only one if a kernel has loops of its own.
+//! of blocks is enough. Where several blocks need more dispatches than one, few elements get one block. One driver ends
+//! the loops of a lane after some rounds, which are counted over all its loops. There more lanes are launched, so that
+//! a lane takes few elements, and only one if a kernel has loops of its own.
 
 use super::opened::Opened;
 use super::pipeline::Skeleton;
@@ -32,17 +33,20 @@ impl Geometry {
     /// Returns the geometry of an operation. There is at least one block.
     pub(super) fn new(opened: &Opened, request: &Request<'_>) -> Result<Self, Error> {
         let Request { skeleton, len, .. } = *request;
-        let plan = opened.description.plan(u64::from(len));
+        let has_loops = has_loops(opened, request)?;
+        let one_block = len <= skeleton.one_block && !has_loops;
+        // A block of the plan for any number of elements is the largest.
+        let plan = opened.description.plan(if one_block { u64::MAX } else { u64::from(len) });
         let most = most_lanes(opened, request)?;
         let lanes = u32::try_from(plan.lanes_per_block()).unwrap_or(u32::MAX).clamp(1, most);
         // Fewer lanes in a block make more blocks, up to the most of a dispatch.
-        let all = u64::try_from(plan.lanes()).unwrap_or(u64::MAX).max(1);
+        let all = if one_block { lanes.into() } else { u64::try_from(plan.lanes()).unwrap_or(u64::MAX).max(1) };
         let most_blocks = u64::from(opened.limits.max_compute_workgroups_per_dimension);
         let blocks = all.div_ceil(u64::from(lanes)).min(most_blocks);
         let (blocks, lanes) = match opened.rounds {
             None => (blocks, lanes),
             Some(rounds) => {
-                let most_elements = if has_loops(opened, request)? { 1 } else { rounds / 2 / skeleton.rounds.max(1) };
+                let most_elements = if has_loops { 1 } else { rounds / 2 / skeleton.rounds.max(1) };
                 let needed = u64::from(len.div_ceil(most_elements.max(1)));
                 let lanes = u64::from(lanes).max(needed.div_ceil(most_blocks)).min(u64::from(most));
                 let blocks = blocks.max(needed.div_ceil(lanes));

@@ -165,6 +165,7 @@ impl GpuQueue {
             most_lanes: 1,
             can_trap: true,
             rounds: 0,
+            one_block: 0,
         };
         let count = traps.slots().len();
         if count <= MOST {

@@ -23,7 +23,7 @@ mod traps;
 mod writer;
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 use launch::Written;
 use opened::Opened;
@@ -48,6 +48,19 @@ impl GpuQueue {
     /// Opens one of [`devices`].
     pub(crate) fn open(device: &Device) -> Result<Self, Error> {
         Ok(Self { opened: Opened::open(device, |_| ())? })
+    }
+
+    /// Returns the queue that an earlier call has opened, if it is in use and its device is not lost. Otherwise opens
+    /// one of [`devices`].
+    pub(crate) fn shared(device: &Device) -> Result<Self, Error> {
+        let Some(found) = adapters::of(device) else { return Self::open(device) };
+        let mut shared = found.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(opened) = shared.upgrade().filter(|opened| opened.check().is_ok()) {
+            return Ok(Self { opened });
+        }
+        let queue = Self::open(device)?;
+        *shared = Arc::downgrade(&queue.opened);
+        Ok(queue)
     }
 
     /// Returns the device.

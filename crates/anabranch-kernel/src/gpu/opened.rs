@@ -39,8 +39,7 @@ impl Opened {
     /// Opens a device of [`adapters::found`] with all that it offers, as changed by `restrict`.
     pub(super) fn open(description: &Device, restrict: impl FnOnce(&mut Limits)) -> Result<Arc<Self>, Error> {
         let no_device = |reason: String| Error::no_device(description, reason);
-        let found = description.gpu_number().and_then(|number| adapters::found().get(number));
-        let found = found.ok_or_else(|| match adapters::found() {
+        let found = adapters::of(description).ok_or_else(|| match adapters::found() {
             [] => no_device("no GPU was found; a driver for Vulkan, Metal or Direct3D 12 is needed".to_owned()),
             _ => no_device("it is not one of `Device::gpus()`".to_owned()),
         })?;

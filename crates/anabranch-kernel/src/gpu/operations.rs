@@ -5,7 +5,7 @@ use anabranch::Cx;
 use super::geometry::{Geometry, Request};
 use super::launch::{Commands, Dispatch, Operation, SKELETON_WORDS, Written};
 use super::memory::{Block, Buffer, Use};
-use super::pipeline::Skeleton;
+use super::pipeline::{ONE_BLOCK, Skeleton};
 use super::traps::TrapSet;
 use super::{GpuQueue, Reply};
 use crate::Error;
@@ -21,6 +21,7 @@ static MAP: Skeleton = Skeleton {
     most_lanes: u32::MAX,
     can_trap: false,
     rounds: 1,
+    one_block: 0,
 };
 
 static REDUCE: Skeleton = Skeleton {
@@ -28,6 +29,7 @@ static REDUCE: Skeleton = Skeleton {
     text: include_str!("skeletons/reduce.wgsl"),
     entries: &["reduce", "finish"],
     shared_items: 1,
+    one_block: ONE_BLOCK,
     ..MAP
 };
 
@@ -38,6 +40,7 @@ static SCAN: Skeleton = Skeleton {
     outputs: 2,
     shared_items: 1,
     rounds: 8,
+    one_block: ONE_BLOCK,
     ..MAP
 };
 

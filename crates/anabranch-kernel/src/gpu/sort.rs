@@ -21,6 +21,7 @@ static SORT: Skeleton = Skeleton {
     most_lanes: 128,
     can_trap: false,
     rounds: 16,
+    one_block: 0,
 };
 
 /// The bits of a pass, and the digits.

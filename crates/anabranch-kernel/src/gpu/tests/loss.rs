@@ -26,6 +26,26 @@ fn a_lost_device_is_an_error_of_each_operation_and_wait() {
 }
 
 #[test]
+fn a_shared_queue_is_the_same_while_it_is_in_use_and_not_lost() {
+    let Some(device) = device() else { return };
+    let queue = GpuQueue::shared(&device).unwrap();
+    assert_ne!(queue, GpuQueue::open(&device).unwrap());
+    let vec = queue.upload(&[1, 2]).unwrap();
+    drop(queue);
+    // The vector keeps its device open.
+    assert_eq!(*vec.queue(), GpuQueue::shared(&device).unwrap());
+    vec.queue.opened.device.destroy();
+    // wgpu reports the loss once the copy has ended.
+    let _ = vec.queue.opened.device.poll(wgpu::PollType::Wait { submission_index: None, timeout: None });
+    let other = GpuQueue::shared(&device).unwrap();
+    assert_ne!(*vec.queue(), other);
+    assert_eq!(download(&other.upload(&[7]).unwrap()).unwrap(), [7]);
+    let closed = Arc::downgrade(&other.opened);
+    drop(other);
+    assert!(closed.upgrade().is_none(), "nothing else keeps the device open");
+}
+
+#[test]
 fn vectors_and_queues_are_dropped_while_work_is_outstanding() {
     let Some(device) = device() else { return };
     for _ in 0..3 {

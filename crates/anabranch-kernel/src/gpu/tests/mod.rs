@@ -15,8 +15,8 @@ use anabranch_kernel_ir::{
 use super::*;
 pub(super) use crate::graph::{Graph, Inputs, Node, Operator};
 
-/// The sizes that are at the edges of vectors, blocks, and words.
-pub(super) const SIZES: [u32; 12] = [0, 1, 2, 7, 31, 32, 33, 63, 64, 65, 65_535, 65_537];
+/// The sizes that are at the edges of vectors, blocks, reductions in one block, and words.
+pub(super) const SIZES: [u32; 14] = [0, 1, 2, 7, 31, 32, 33, 63, 64, 65, 16_384, 16_385, 65_535, 65_537];
 
 /// Returns the most slots of a vector.
 pub(super) fn traps_limit() -> usize {
