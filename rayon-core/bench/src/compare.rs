@@ -31,7 +31,7 @@ pub fn compare(programs: [&str; 2], arguments: &[&str]) {
             if !names.is_empty() && !names.contains(name) {
                 continue;
             }
-            let rounds: Vec<Round> = (0..rounds).map(|_| programs.map(|program| run(program, name, threads))).collect();
+            let rounds: Vec<Round> = (0..rounds).map(|round| run_both(programs, round, name, threads)).collect();
             let wall = |i: usize| quantile(rounds.iter().map(|round| round[i].0), 0.5);
             let ratios = || rounds.iter().map(|round| round[0].0 / round[1].0);
             let cpu = quantile(rounds.iter().map(|round| round[1].1 / round[0].1), 0.5);
@@ -52,6 +52,16 @@ pub fn compare(programs: [&str; 2], arguments: &[&str]) {
             println!("| geometric mean of rayon-demo's | {threads} | | | {mean:.2} | |");
         }
     }
+}
+
+/// Runs a workload with each program. Each comes first in half of the rounds.
+fn run_both(programs: [&str; 2], round: usize, name: &str, threads: usize) -> Round {
+    let mut results = Round::default();
+    let first = round % 2;
+    for program in [first, 1 - first] {
+        results[program] = run(programs[program], name, threads);
+    }
+    results
 }
 
 /// Returns the wall and CPU seconds of a workload in a process of its own.
