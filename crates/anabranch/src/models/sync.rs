@@ -7,7 +7,7 @@
 use super::{explore, thread::Thread};
 use crate::{
     cx::Cx,
-    sync::{AcquireError, Condvar, Event, Mutex, Notify, OnceCell, Semaphore, TryAcquireError},
+    sync::{AcquireError, Barrier, Condvar, Event, Mutex, Notify, OnceCell, Semaphore, TryAcquireError},
     sys::sync::{Arc, Cell},
     wait::{Cancelled, cancel::CancelScope, suspend::Suspend},
 };
@@ -297,6 +297,21 @@ fn models_event_reset_keeps_wakeup_of_waiters() {
         // It came in time, or was cancelled: it does not wait for ever.
         let _ = other.join().unwrap();
         assert!(!shared.primitive.is_set());
+    });
+}
+
+/// A party whose wait failed did not count: it has to come again, or the others never meet.
+#[test]
+fn models_barrier_cancelled_arrival_does_not_count() {
+    explore("barrier, two parties, one cancelled", None, || {
+        let shared = Shared::new(Barrier::new(2));
+        let other = spawn_below(&shared, |shared, cx| match shared.primitive.wait(cx) {
+            Ok(is_leader) => is_leader,
+            Err(Cancelled) => Thread::new().shielded(|cx| shared.primitive.wait(cx).unwrap()),
+        });
+        shared.root.cancel();
+        let is_leader = Thread::new().shielded(|cx| shared.primitive.wait(cx).unwrap());
+        assert_ne!(is_leader, other.join().unwrap());
     });
 }
 

@@ -102,7 +102,7 @@ impl Barrier {
     fn wait_to(&self, cx: &Cx<'_>, deadline: u64, reason: WaitReason) -> Result<bool, WaitError> {
         let Some(arrival) = self.arrive() else { return Ok(true) };
         match wait_for(cx, &arrival, deadline, reason) {
-            Err(error) if arrival.attempt().is_none() => Err(error),
+            Err(error) if arrival.take_back() => Err(error),
             _ => Ok(false),
         }
     }
@@ -126,7 +126,7 @@ impl Barrier {
             if state.arrived + 1 < self.parties {
                 state.arrived += 1;
                 let round = state.rounds.number();
-                return Some(Arrival { barrier: self, round, entry: Entry::new(0), has_passed: Cell::new(false) });
+                return Some(Arrival { barrier: self, round, entry: Entry::new(0), is_settled: Cell::new(false) });
             }
             state.arrived = 0;
             let round = state.rounds.end();
@@ -150,14 +150,29 @@ struct Arrival<'a> {
     barrier: &'a Barrier,
     round: u64,
     entry: Entry<u64>,
-    has_passed: Cell<bool>,
+    /// Whether the party is known to have passed, or no longer counts.
+    is_settled: Cell<bool>,
+}
+
+impl Arrival<'_> {
+    /// Stops counting, unless the round is over. Returns whether it counted until now: then the round cannot end by it
+    /// any more, and otherwise the party has passed.
+    fn take_back(&self) -> bool {
+        if self.is_settled.replace(true) {
+            return false;
+        }
+        let mut state = lock(&self.barrier.state);
+        let is_waiting = state.rounds.number() == self.round;
+        state.arrived -= usize::from(is_waiting);
+        is_waiting
+    }
 }
 
 impl Attempt for Arrival<'_> {
     type Output = ();
 
     fn attempt(&self) -> Option<()> {
-        (self.has_passed.get() || lock(&self.barrier.state).rounds.number() != self.round).then_some(())
+        (self.is_settled.get() || lock(&self.barrier.state).rounds.number() != self.round).then_some(())
     }
 }
 
@@ -176,7 +191,7 @@ unsafe impl Waitable for Arrival<'_> {
 
     unsafe fn unregister(&self, is_selected: bool) {
         if is_selected {
-            self.has_passed.set(true);
+            self.is_settled.set(true);
         } else {
             // SAFETY: `register` returned `true`, so the entry joined this queue.
             unsafe { lock(&self.barrier.state).rounds.leave(&self.entry) };
@@ -186,12 +201,6 @@ unsafe impl Waitable for Arrival<'_> {
 
 impl Drop for Arrival<'_> {
     fn drop(&mut self) {
-        if self.has_passed.get() {
-            return;
-        }
-        let mut state = lock(&self.barrier.state);
-        if state.rounds.number() == self.round {
-            state.arrived -= 1;
-        }
+        self.take_back();
     }
 }
