@@ -38,6 +38,14 @@ impl Program {
             Program::Sum => "sum",
         }
     }
+
+    /// Returns the bytes that it reads and writes for an element.
+    pub fn bytes(self) -> f64 {
+        match self {
+            Program::Saxpy => 12.0,
+            Program::Sum => 4.0,
+        }
+    }
 }
 
 /// An opened device with compiled programs.
@@ -94,6 +102,11 @@ impl Hand {
             immediate_size: 16,
         });
         Some(Hand { device, queue, module, bindings, layout, pipelines: HashMap::new() })
+    }
+
+    /// Returns the most lanes of a block.
+    pub fn most_lanes(&self) -> u32 {
+        self.device.limits().max_compute_invocations_per_workgroup
     }
 
     /// Compiles the entry points of a program for a number of lanes.

@@ -23,6 +23,9 @@ const A: f32 = 1.5;
 /// The rounds of a lane's loop that the program by hand has at most: llvmpipe ends longer loops.
 const MOST_ROUNDS: u32 = 60_000;
 
+/// The operations in a row by which the bytes per second are measured. They hide the time of a wait.
+const MANY: u32 = 16;
+
 #[kernel]
 fn saxpy(a: f32, x: f32, y: f32) -> f32 {
     a * x + y
@@ -62,9 +65,10 @@ fn main() -> ExitCode {
     if !options.wait {
         let mut hand = Hand::open(device.name()).expect("the adapter can be opened again");
         println!(
-            "| program | elements | kernels | plan by hand | best by hand | its geometry | to best | plan to best |"
+            "| program | elements | kernels | plan by hand | best by hand | its geometry | to best | plan to best \
+             | bytes per second of {MANY} |"
         );
-        println!("|---|---|---|---|---|---|---|---|");
+        println!("|---|---|---|---|---|---|---|---|---|");
         for program in Program::ALL {
             let sizes = (3..=8).map(|exponent| 10u32.pow(exponent));
             for n in sizes.filter(|n| (options.least..=options.most).contains(n)) {
@@ -82,7 +86,7 @@ fn compare(options: &Options, device: &Device, queue: &Queue, hand: &mut Hand, p
     let budget = Duration::from_millis(options.sample);
     let x: Vec<f32> = (0..n).map(|i| (i % 8) as f32).collect();
     let y: Vec<f32> = (0..n).map(|i| (i % 77) as f32).collect();
-    let geometries = geometries(device, n);
+    let geometries = geometries(device, hand.most_lanes(), n);
     geometries.iter().for_each(|geometry| hand.compile(program, geometry.lanes));
     let vectors = hand.vectors(&x, &y);
     let launches: Vec<_> = geometries.iter().map(|geometry| hand.launch(program, &vectors, *geometry)).collect();
@@ -99,12 +103,13 @@ fn compare(options: &Options, device: &Device, queue: &Queue, hand: &mut Hand, p
     }
     let best = (0..sweep.len()).min_by(|a, b| median(&sweep[*a][1..]).total_cmp(&median(&sweep[*b][1..])));
     let best = best.expect("there are geometries");
-    let [mut ours, mut of_plan, mut of_best] = [const { Vec::new() }; 3];
+    let [mut ours, mut of_plan, mut of_best, mut of_many] = [const { Vec::new() }; 4];
     for _ in 0..=options.rounds {
         ours.push(pool.run(|cx| {
             let measured = |cx: &Cx<'_>| mean(budget, || operation(program, cx, queue, &x, &y));
             cx.scope(|s| s.spawn(measured).join(s)).expect("the fiber ends")
         }));
+        of_many.push(pool.run(|cx| mean(budget, || many(program, cx, queue, &x, &y)) / f64::from(MANY)));
         of_plan.push(mean(budget, || launches[0].run()));
         of_best.push(mean(budget, || launches[best].run()));
     }
@@ -115,14 +120,17 @@ fn compare(options: &Options, device: &Device, queue: &Queue, hand: &mut Hand, p
         format!("{:.2} ({least:.2} to {most:.2})", median(&ratios))
     };
     let Geometry { blocks, lanes } = geometries[best];
+    let rate = f64::from(n) * program.bytes() / median(&of_many[1..]);
+    let of_peak = device.bandwidth().map_or(String::new(), |peak| format!(", {:.2} of the peak", rate / peak as f64));
     format!(
-        "| {} | {n} | {:.1} us | {:.1} us | {:.1} us | {blocks} x {lanes} | {} | {} |",
+        "| {} | {n} | {:.1} us | {:.1} us | {:.1} us | {blocks} x {lanes} | {} | {} | {:.1} GB{of_peak} |",
         program.name(),
         1e6 * median(&ours[1..]),
         1e6 * median(&of_plan[1..]),
         1e6 * median(&of_best[1..]),
         ratio(&ours),
         ratio(&of_plan),
+        rate / 1e9,
     )
 }
 
@@ -138,14 +146,28 @@ fn operation(program: Program, cx: &Cx<'_>, queue: &Queue, x: &DeviceVec<f32>, y
     }
 }
 
+/// Runs [`MANY`] operations, and waits for the last one.
+fn many(program: Program, cx: &Cx<'_>, queue: &Queue, x: &DeviceVec<f32>, y: &DeviceVec<f32>) -> f32 {
+    match program {
+        Program::Saxpy => {
+            let results = (0..MANY).map(|_| saxpy::map(A, x, y).collect(queue).expect("the vectors fit"));
+            results.last().expect("there are operations").wait(cx).expect("no kernel traps");
+            0.0
+        }
+        Program::Sum => {
+            let sums = (0..MANY).map(|_| x.sum(queue).expect("the sum is launched"));
+            sums.last().expect("there are operations").wait(cx).expect("no kernel traps")
+        }
+    }
+}
+
 /// Returns the geometries of the sweep. The first one is that of the plan.
-fn geometries(device: &Device, n: u32) -> Vec<Geometry> {
-    const LANES: [u32; 4] = [16, 32, 64, 256];
+fn geometries(device: &Device, most_lanes: u32, n: u32) -> Vec<Geometry> {
     let plan = device.plan(u64::from(n));
     let lanes = plan.lanes_per_block() as u32;
     let least = |lanes: u32| n.div_ceil(lanes).div_ceil(MOST_ROUNDS);
     let mut all = vec![Geometry { blocks: (plan.blocks() as u32).max(least(lanes)), lanes }];
-    for lanes in LANES {
+    for lanes in [16, 32, 64, 256, 1024].into_iter().filter(|lanes| *lanes <= most_lanes) {
         let most = n.div_ceil(lanes).min(65_535);
         let powers = (0..=8).map(|exponent| 4u32.pow(exponent)).filter(|blocks| *blocks < most);
         let new = powers.chain([most]).filter(|blocks| *blocks >= least(lanes));

@@ -27,12 +27,16 @@ pub fn report(queue: &Queue, rounds: usize) -> String {
 }
 
 fn report_here(cx: &Cx<'_>, queue: &Queue, rounds: usize) -> String {
-    // The first one compiles.
-    wait(cx, queue);
+    // The first one compiles. The kernel gets as many elements as take some 100 ms.
+    let mut len = 1 << 20;
+    wait(cx, queue, len);
+    while len < 1 << 30 && wait(cx, queue, len) < Duration::from_millis(100) {
+        len *= 2;
+    }
     let (mut times, mut shares) = (Vec::new(), Vec::new());
     for _ in 0..rounds {
         let before = cpu_of_waiters();
-        let time = wait(cx, queue);
+        let time = wait(cx, queue, len);
         let cpu = cpu_of_waiters().saturating_sub(before);
         times.push(1e3 * time.as_secs_f64());
         shares.push(100.0 * cpu.as_secs_f64() / time.as_secs_f64());
@@ -41,7 +45,7 @@ fn report_here(cx: &Cx<'_>, queue: &Queue, rounds: usize) -> String {
     let mut turns = 0u64;
     let both = cx.scope(|s| {
         let waiter = s.spawn(|cx| {
-            let time = wait(cx, queue);
+            let time = wait(cx, queue, len);
             is_done.store(true, Ordering::Relaxed);
             time
         });
@@ -64,9 +68,9 @@ fn report_here(cx: &Cx<'_>, queue: &Queue, rounds: usize) -> String {
 }
 
 /// Launches a kernel, and waits for it. Returns the time of both.
-fn wait(cx: &Cx<'_>, queue: &Queue) -> Duration {
+fn wait(cx: &Cx<'_>, queue: &Queue, len: u32) -> Duration {
     let start = Instant::now();
-    let sum = rounds::map(indices(1_000_000)).sum(queue).expect("the sum is launched");
+    let sum = rounds::map(indices(len as usize)).sum(queue).expect("the sum is launched");
     sum.wait(cx).expect("no kernel traps");
     start.elapsed()
 }

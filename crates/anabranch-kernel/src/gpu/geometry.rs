@@ -1,7 +1,7 @@
 //! Where an operation runs: how many blocks, and how many lanes each.
 //!
 //! The plan of the device decides, within what a dispatch and the memory of a block allow. Lanes stride, so any number
-//! of blocks is enough. Where several blocks need more dispatches than one, few elements get one block. One driver ends
+//! of blocks is enough. The lanes of a block are rounded down to a power of two. Where several blocks need more dispatches than one, few elements get one block. One driver ends
 //! the loops of a lane after some rounds, which are counted over all its loops. There more lanes are launched, so that
 //! a lane takes few elements, and only one if a kernel has loops of its own.
 
@@ -39,8 +39,13 @@ impl Geometry {
         let plan = opened.description.plan(if one_block { u64::MAX } else { u64::from(len) });
         let most = most_lanes(opened, request)?;
         let lanes = u32::try_from(plan.lanes_per_block()).unwrap_or(u32::MAX).clamp(1, most);
+        // An operation is compiled for each number of lanes, and the plan has many.
+        let lanes = 1 << lanes.ilog2();
         // Fewer lanes in a block make more blocks, up to the most of a dispatch.
-        let all = if one_block { lanes.into() } else { u64::try_from(plan.lanes()).unwrap_or(u64::MAX).max(1) };
+        let all = match one_block {
+            true => u64::from(lanes),
+            false => u64::try_from(plan.lanes()).unwrap_or(u64::MAX).min(len.into()).max(1),
+        };
         let most_blocks = u64::from(opened.limits.max_compute_workgroups_per_dimension);
         let blocks = all.div_ceil(u64::from(lanes)).min(most_blocks);
         let (blocks, lanes) = match opened.rounds {

@@ -11,7 +11,7 @@ use super::{GpuQueue, Reply};
 use crate::Error;
 use crate::graph::{Inputs, Node, Operator};
 
-static MAP: Skeleton = Skeleton {
+pub(super) static MAP: Skeleton = Skeleton {
     name: "map",
     text: include_str!("skeletons/map.wgsl"),
     entries: &["map"],
@@ -24,7 +24,7 @@ static MAP: Skeleton = Skeleton {
     one_block: 0,
 };
 
-static REDUCE: Skeleton = Skeleton {
+pub(super) static REDUCE: Skeleton = Skeleton {
     name: "reduce",
     text: include_str!("skeletons/reduce.wgsl"),
     entries: &["reduce", "finish"],

@@ -1,12 +1,13 @@
 //! The thread of an opened device that waits for its work.
 //!
 //! It waits for the oldest submission for whose end a caller waits, so that a short kernel is reported although a long
-//! one is behind it. While no caller waits, the thread sleeps. It ends after the last wait once the device is closed.
+//! one is behind it. While no caller waits, the thread sleeps. It ends after the last wait once the device is closed, and
+//! the thread that closes the device waits for that: a driver may crash if it is still called when the process exits.
 
 use std::collections::VecDeque;
 use std::io;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread;
+use std::thread::{self, JoinHandle};
 
 use anabranch::channel::oneshot;
 use wgpu::{PollType, SubmissionIndex};
@@ -14,6 +15,8 @@ use wgpu::{PollType, SubmissionIndex};
 /// Closes the list of submissions when it is dropped.
 pub(super) struct Poller {
     shared: Arc<Shared>,
+    /// Taken when the poller is dropped.
+    thread: Option<JoinHandle<()>>,
 }
 
 struct Shared {
@@ -38,8 +41,8 @@ impl Poller {
         let state = Mutex::new(State { waits: VecDeque::new(), closed: false });
         let shared = Arc::new(Shared { state, changed: Condvar::new() });
         let of_thread = Arc::clone(&shared);
-        thread::Builder::new().name("anabranch-gpu".to_owned()).spawn(move || of_thread.poll(&device))?;
-        Ok(Self { shared })
+        let thread = thread::Builder::new().name("anabranch-gpu".to_owned()).spawn(move || of_thread.poll(&device))?;
+        Ok(Self { shared, thread: Some(thread) })
     }
 
     /// Lets the thread wait for a submission, so that callbacks of wgpu run after its end.
@@ -72,6 +75,13 @@ impl Drop for Poller {
     fn drop(&mut self) {
         self.shared.lock().closed = true;
         self.shared.changed.notify_one();
+        // A waker that this thread calls may drop the last queue.
+        if let Some(thread) = self.thread.take()
+            && thread.thread().id() != thread::current().id()
+        {
+            // It does not panic.
+            let _ = thread.join();
+        }
     }
 }
 

@@ -2,8 +2,10 @@
 
 use wgpu::Limits;
 
+use super::geometry::{Geometry, Request};
 use super::*;
 use crate::Shape;
+use crate::gpu::operations::{MAP, REDUCE};
 
 fn restricted(restrict: impl FnOnce(&mut Limits)) -> Option<GpuQueue> {
     let device = device()?;
@@ -36,6 +38,28 @@ fn a_plan_of_more_blocks_than_a_dispatch_has_is_run() {
             operations::check_all(&queue, n);
         }
     }
+}
+
+#[test]
+fn few_elements_are_reduced_by_one_block_and_the_lanes_of_a_block_are_a_power_of_two() {
+    let Some(device) = device() else { return };
+    let described = Device::found("h100".parse().unwrap(), "described".to_owned(), 0);
+    assert_eq!(described.gpu_number(), device.gpu_number());
+    let queue = GpuQueue::open(&described).unwrap();
+    let vec = queue.zeroed(1).unwrap();
+    let geometry = |skeleton, operator, len| {
+        let roots = of(&vec).roots;
+        let request = Request { skeleton, roots: &roots, operator, len, item_bytes: 4 };
+        let Geometry { blocks, lanes } = Geometry::new(&queue.opened, &request).unwrap();
+        (blocks, lanes)
+    };
+    // A block of more elements has the lanes of the largest one.
+    assert_eq!(geometry(&REDUCE, Some(kernels().add), 1 << 14), (1, 1024));
+    // 512 and 513 vectors for 132 cores are 3 for each, which is rounded down to 2.
+    assert_eq!(geometry(&REDUCE, Some(kernels().add), (1 << 14) + 1), (257, 64));
+    assert_eq!(geometry(&MAP, None, 1 << 14), (256, 64));
+    // A kernel with a loop may take long for an element.
+    assert_ne!(geometry(&REDUCE, Some(kernels().sum), 1 << 14).0, 1);
 }
 
 #[test]

@@ -69,12 +69,14 @@ fn a_reply_is_a_future_and_can_be_dropped_after_a_poll() {
         let mut reply = queue.reduce(of(&vec), kernels().add, &[0]).unwrap();
         let words = cx.block_on(poll_fn(|context| reply.poll(context))).unwrap();
         assert_eq!(words.unwrap(), [6]);
+        let poll_once =
+            |reply: &mut Reply| cx.block_on(poll_fn(|context| Poll::Ready(reply.poll(context).is_ready()))).unwrap();
         let mut reply = long(&queue);
-        let polled = cx.block_on(poll_fn(|context| Poll::Ready(reply.poll(context).is_ready()))).unwrap();
+        poll_once(&mut reply);
         drop(reply);
         let mut reply = long(&queue);
-        let _ = cx.block_on(poll_fn(|context| Poll::Ready(reply.poll(context).is_ready()))).unwrap();
-        if !polled {
+        // A reply that is ready is taken by the poll.
+        if !poll_once(&mut reply) {
             assert_eq!(reply.wait(cx).unwrap(), [(20_000_000u64 * 19_999_999 / 2) as u32]);
         }
     });
