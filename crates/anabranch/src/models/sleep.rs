@@ -4,13 +4,13 @@
 use super::explore;
 use crate::{
     pool::{
-        sleep::{Idle, Sleep},
+        sleep::{Call, Idle, Sleep},
         status::Status,
     },
     sys::{
         asymmetric_fence::Fence,
         parker::Parker,
-        sync::{AtomicBool, Ordering},
+        sync::{AtomicU8, Ordering},
     },
 };
 use loom::{sync::Arc, thread};
@@ -18,7 +18,7 @@ use loom::{sync::Arc, thread};
 struct Pool {
     sleep: Sleep,
     guest: Status,
-    workers: Vec<(Parker, AtomicBool)>,
+    workers: Vec<(Parker, AtomicU8)>,
 }
 
 impl Pool {
@@ -26,14 +26,18 @@ impl Pool {
         Arc::new(Self {
             sleep: Sleep::new(fence),
             guest: Status::vacant(),
-            workers: (0..workers).map(|_| (Parker::new(), AtomicBool::new(false))).collect(),
+            workers: (0..workers).map(|_| (Parker::new(), AtomicU8::new(0))).collect(),
         })
     }
 
-    /// Does the same as `Worker::call`.
     fn wake(&self, worker: Option<usize>) {
+        self.call(worker, Call::Heartbeat);
+    }
+
+    /// Does the same as `Worker::call`.
+    fn call(&self, worker: Option<usize>, call: Call) {
         if let Some((parker, called)) = worker.map(|index| &self.workers[index]) {
-            called.swap(true, Ordering::Release);
+            called.swap(call as u8, Ordering::Release);
             parker.unpark();
         }
     }
@@ -48,15 +52,19 @@ impl Pool {
         self.sleep.retire(me) == Idle::Asleep || self.sleep.fall_asleep(me, || self.guest.is_occupied())
     }
 
-    fn sleep_until_called(&self, me: usize) {
+    /// Returns whether the worker was called as the heartbeat worker.
+    fn sleep_until_called(&self, me: usize) -> bool {
         let (parker, called) = &self.workers[me];
-        while !called.swap(false, Ordering::Acquire) {
-            parker.park();
+        loop {
+            match called.swap(0, Ordering::Acquire) {
+                0 => parker.park(),
+                call => return call == Call::Heartbeat as u8,
+            }
         }
     }
 }
 
-fn spawn(pool: &Arc<Pool>, act: impl Fn(&Pool) + Send + 'static) -> thread::JoinHandle<()> {
+fn spawn<R: 'static>(pool: &Arc<Pool>, act: impl Fn(&Pool) -> R + Send + 'static) -> thread::JoinHandle<R> {
     let pool = Arc::clone(pool);
     thread::spawn(move || act(&pool))
 }
@@ -176,5 +184,30 @@ fn models_sleep_long_wait_relies_on_sleeping_heartbeat_worker() {
         pool.enter();
         heartbeat.join().unwrap();
         assert_eq!(pool.sleep.retire(9), Idle::Asleep, "there is no heartbeat worker");
+    });
+}
+
+/// A heartbeat worker that begins to work calls its successor and a helper, while one of the sleepers wakes by itself.
+/// That one learns whether it was taken off the list, and for what.
+#[test]
+fn models_sleep_helper_is_called_or_wakes_by_itself() {
+    explore("sleep, successor and helper", None, || {
+        let pool = Pool::new(3, Fence::Asymmetric);
+        assert_eq!(pool.sleep.retire(2), Idle::Heartbeat);
+        assert_eq!([0, 1].map(|me| pool.sleep.retire(me)), [Idle::Asleep; 2]);
+        let was_called = spawn(&pool, |pool| {
+            let was_called = !pool.sleep.withdraw(0);
+            if was_called {
+                assert!(!pool.sleep_until_called(0), "it is a helper");
+            }
+            was_called
+        });
+        pool.wake(pool.sleep.successor());
+        assert!(pool.sleep_until_called(1), "the last to fall asleep succeeds");
+        let helper = pool.sleep.helper(|worker| worker < 2);
+        pool.call(helper, Call::Help);
+        assert_eq!(was_called.join().unwrap(), helper == Some(0));
+        assert_eq!(pool.sleep.helper(|_| true), None, "no worker sleeps");
+        assert_eq!(pool.sleep.retire(2), Idle::Asleep, "there is a heartbeat worker");
     });
 }

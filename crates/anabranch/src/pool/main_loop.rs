@@ -6,7 +6,7 @@ use crate::{
         heartbeat::{Finding, Heartbeat},
         registry::Registry,
         run_work::Work,
-        sleep::{Assigned, Idle},
+        sleep::{Assigned, Call, Idle},
         stats::Phase,
         steal::WORTH_RAID,
         steal_backoff::StealBackoff,
@@ -45,6 +45,8 @@ impl Registry {
         }
         me.placed().open(true);
         let mut backoff = StealBackoff::new();
+        // Whether it was woken and has found no work since.
+        let mut is_in_vain = false;
         // The last look at the clock.
         let mut now = Instant::now();
         loop {
@@ -68,6 +70,9 @@ impl Registry {
                 }
                 me.enter_phase_at(Phase::Working, now);
                 let is_fork = !matches!(work, Work::Fibers(_));
+                if is_fork {
+                    self.request_for_helpers(me);
+                }
                 match work {
                     Work::Fibers(job) => me.run_fibers(job),
                     work => me.run(work),
@@ -75,12 +80,16 @@ impl Registry {
                 me.end_lease();
                 now = Instant::now();
                 backoff.note(me.enter_phase_at(Phase::Searching, now));
-                if is_fork && let Some(expects) = backoff.expects_forks() {
-                    self.expect_forks(expects);
+                if is_fork && let Some(is_worth_it) = backoff.expects_forks() {
+                    self.fork_credit.set(is_worth_it);
                 }
+                is_in_vain = false;
                 // The pool may have lent the slot while the work ran.
                 me.status.activate();
             } else {
+                if is_in_vain {
+                    self.fork_credit.spend();
+                }
                 me.status.vacate();
                 let role = self.sleep.retire(me.index);
                 // The heartbeat worker had no slot to offer, and did not doze. From now on the next root may wake it.
@@ -88,6 +97,7 @@ impl Registry {
                     self.unpark_heartbeat();
                 }
                 found = self.rest(me, role, &mut backoff);
+                is_in_vain = true;
                 now = Instant::now();
             }
         }
@@ -151,7 +161,7 @@ impl Registry {
                 // A thread in a long piece that does not fork serves no request.
                 let raids = !is_in_the_way && !has_raided && search_time >= WORTH_RAID;
                 if !(raids && self.raid_all()) {
-                    self.note_failure(backoff);
+                    backoff.note_search(false);
                     return None;
                 }
                 has_raided = true;
@@ -182,13 +192,6 @@ impl Registry {
         }
     }
 
-    /// Records a search that has found nothing, or a wake-up that has not yet.
-    fn note_failure(&self, backoff: &mut StealBackoff) {
-        if !backoff.note_search(false) {
-            self.expect_forks(false);
-        }
-    }
-
     /// Waits without a slot until there is work or the pool closes. Returns a fiber to begin, with or without a slot,
     /// if one has waited for too long.
     fn rest(&self, me: &Worker, mut idle: Idle, backoff: &mut StealBackoff) -> Option<Work> {
@@ -199,7 +202,7 @@ impl Registry {
             // Ready fibers wait for this worker, and so does a thread that broadcasts. A broadcast may take long, and
             // no thread should rely on this worker meanwhile.
             if self.ends() || !me.inbox.is_empty() || me.has_ready_fibers() || me.has_placed_jobs() {
-                if idle == Idle::Heartbeat || !self.wakes_by_itself(me) {
+                if idle == Idle::Heartbeat || self.leave_sleepers(me) == Some(Call::Heartbeat) {
                     // The role does not go to a spare: most broadcasts are short, and the thread that waits for one
                     // makes sure that there is a heartbeat worker.
                     self.resign_role();
@@ -208,14 +211,21 @@ impl Registry {
                 break;
             }
             match idle {
-                Idle::Asleep if me.is_called() => {
-                    me.counters.wakes.add(1);
-                    (idle, heartbeat) = (Idle::Heartbeat, Heartbeat::new(self));
-                }
-                Idle::Asleep => {
-                    me.counters.parks.add(1);
-                    self.park_idle(me, None);
-                }
+                Idle::Asleep => match me.take_call() {
+                    Some(Call::Heartbeat) => {
+                        me.counters.wakes.add(1);
+                        (idle, heartbeat) = (Idle::Heartbeat, Heartbeat::new(self));
+                    }
+                    Some(Call::Help) => {
+                        me.counters.wakes.add(1);
+                        me.status.activate();
+                        break;
+                    }
+                    None => {
+                        me.counters.parks.add(1);
+                        self.park_idle(me, None);
+                    }
+                },
                 Idle::Heartbeat => match heartbeat.check(self, me) {
                     Finding::Work if self.gives_way(me) => idle = Idle::Asleep,
                     Finding::Work => {
@@ -274,7 +284,9 @@ impl Registry {
         }
         if self.sleep.was_woken_early() {
             heartbeat.note_news();
-            self.note_failure(backoff);
+            // Until it finds work, which fills the credit again.
+            backoff.note_search(false);
+            self.fork_credit.spend();
         }
     }
 
@@ -289,17 +301,18 @@ impl Registry {
         me.fibers.come_back();
     }
 
-    /// Takes a sleeper that woke without a call off the list. Returns `false` if a thread has just called it and made
-    /// it the heartbeat worker.
-    fn wakes_by_itself(&self, me: &Worker) -> bool {
-        let is_uncalled = self.sleep.withdraw(me.index);
-        if !is_uncalled {
-            // The thread that took the sleeper off the list is about to set the mark. The mark must not stay for later.
-            while !me.is_called() {
-                me.parker.park();
-            }
+    /// Takes a sleeper that woke by itself off the list. Returns the call if a thread has just taken it off.
+    fn leave_sleepers(&self, me: &Worker) -> Option<Call> {
+        if self.sleep.withdraw(me.index) {
+            return None;
         }
-        is_uncalled
+        // The thread that took the sleeper off the list is about to set the mark. The mark must not stay for later.
+        loop {
+            if let Some(call) = me.take_call() {
+                return Some(call);
+            }
+            me.parker.park();
+        }
     }
 
     /// Returns whether a heartbeat worker is needed. Call this after the role was seen to be vacant.

@@ -21,6 +21,8 @@ mod deadlock;
 #[cfg(not(loom))]
 pub(crate) mod default_pool;
 #[cfg(not(loom))]
+mod fork_credit;
+#[cfg(not(loom))]
 pub(crate) mod guest;
 #[cfg(not(loom))]
 pub(crate) mod handle;
@@ -28,6 +30,8 @@ pub(crate) mod handle;
 pub(crate) mod hazard;
 #[cfg(not(loom))]
 mod heartbeat;
+#[cfg(not(loom))]
+mod helpers;
 #[cfg(not(loom))]
 pub(crate) mod hooks;
 #[cfg(not(loom))]

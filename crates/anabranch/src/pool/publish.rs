@@ -15,8 +15,10 @@ impl Worker {
             self.publish(usize::MAX, Some(origin));
             // The next fork takes the slow path too.
             self.stack.request_work();
-        } else {
-            self.publish(1, Some(origin));
+        } else if self.publish(1, Some(origin)) > 0
+            && let Some(registry) = self.registry()
+        {
+            registry.wake_helper(self);
         }
     }
 

@@ -5,9 +5,10 @@ use crate::{
     fork::task::{Task, Tasks},
     pool::{
         blocking_threads::{BlockingConfig, BlockingThreads},
+        fork_credit::ForkCredit,
         id::PoolId,
         indices::Indices,
-        sleep::Sleep,
+        sleep::{Call, Sleep},
         stats::{Counter, Stats, WorkerStats},
         threads::{ThreadConfig, Threads},
         worker::Worker,
@@ -68,8 +69,7 @@ pub(crate) struct Registry {
     heartbeat: AtomicUsize,
     /// Whether a thread searches that would request work of a root that begins now: a hint.
     has_searcher: CachePadded<AtomicBool>,
-    /// Whether threads have lately taken forks that were worth it, so that more may follow soon: a hint.
-    expects_forks: CachePadded<AtomicBool>,
+    pub(super) fork_credit: ForkCredit,
     /// What had happened here at the last report of a deadlock. See `pool::deadlock`.
     pub(super) reported: AtomicU64,
 }
@@ -122,7 +122,7 @@ impl Registry {
                 next_worker: AtomicUsize::new(0),
                 heartbeat: AtomicUsize::new(0),
                 has_searcher: CachePadded::new(AtomicBool::new(false)),
-                expects_forks: CachePadded::new(AtomicBool::new(false)),
+                fork_credit: ForkCredit::new(),
                 reported: AtomicU64::new(0),
             }
         })
@@ -179,7 +179,7 @@ impl Registry {
     pub(crate) fn wake(&self, worker: Option<usize>) {
         if let Some(index) = worker {
             self.trace.record(|| Event::Unpark { worker: index as u32 });
-            self.worker(index).call();
+            self.worker(index).call(Call::Heartbeat);
         }
     }
 
@@ -323,14 +323,7 @@ impl Registry {
 
     /// Returns whether forks that are worth taking may follow soon.
     pub(super) fn expects_forks(&self) -> bool {
-        self.expects_forks.load(Ordering::Relaxed)
-    }
-
-    /// Records whether forks that are worth taking may follow soon.
-    pub(super) fn expect_forks(&self, expects: bool) {
-        if self.expects_forks() != expects {
-            self.expects_forks.store(expects, Ordering::Relaxed);
-        }
+        self.fork_credit.is_left()
     }
 
     /// Returns whether more threads work than there are slots, so that one between two pieces of work should give up

@@ -48,10 +48,9 @@ impl StealBackoff {
         (self.delay.is_zero() || self.delay == most).then_some(self.delay.is_zero())
     }
 
-    /// Records whether a search has found work. Returns `false` after many that have not.
-    pub(super) fn note_search(&mut self, has_found: bool) -> bool {
+    /// Records whether a search has found work.
+    pub(super) fn note_search(&mut self, has_found: bool) {
         self.search = if has_found { (self.search * 2).min(SEARCH) } else { (self.search / 2).max(NAP) };
-        self.search > NAP
     }
 
     pub(super) fn note(&mut self, took: Duration) {

@@ -9,6 +9,7 @@ use crate::{
     fork::{frame::Lineage, stack::ForkStack, task::Tasks},
     pool::{
         registry::Registry,
+        sleep::Call,
         stack_request::StackRequests,
         stats::{Counter, Counters},
         status::Status,
@@ -18,7 +19,7 @@ use crate::{
         asymmetric_fence::Fence,
         clock::Instant,
         parker::Parker,
-        sync::{AtomicBool, AtomicPtr, AtomicU64, Mutex, Ordering, lock},
+        sync::{AtomicPtr, AtomicU8, AtomicU64, Mutex, Ordering, lock},
         thread::{self, thread_local},
     },
     time::timers::Timers,
@@ -111,8 +112,8 @@ pub(crate) struct Worker {
     pub(crate) counters: Counters,
     /// The thread that holds the worker entry, as the system knows it.
     thread: AtomicU64,
-    /// Whether it was named heartbeat worker while it slept.
-    called: AtomicBool,
+    /// What it was woken for while it slept, a [`Call`] or 0.
+    called: AtomicU8,
     registry: *const Registry,
     /// Whether the pool has hooks for fibers, or is traced. Then each switch passes through the worker's own stack.
     pub(crate) observes_fibers: bool,
@@ -157,7 +158,7 @@ static NOBODY: Worker = Worker {
     is_unlisted: Counter::new(),
     counters: Counters::new(),
     thread: AtomicU64::new(0),
-    called: AtomicBool::new(false),
+    called: AtomicU8::new(0),
     registry: ptr::null(),
     observes_fibers: false,
     trace: Tracer::OFF,
@@ -245,7 +246,7 @@ impl Worker {
             is_unlisted: Counter::new(),
             counters: Counters::new(),
             thread: AtomicU64::new(0),
-            called: AtomicBool::new(false),
+            called: AtomicU8::new(0),
             registry,
             observes_fibers: has_hooks || trace.is_on(),
             trace,
@@ -306,11 +307,11 @@ impl Worker {
         self.thread.load(Ordering::Relaxed) as u32
     }
 
-    /// Wakes this sleeper, which was named heartbeat worker.
-    pub(crate) fn call(&self) {
-        // A swap, as in `is_called`: loom does not know that a plain store cannot come between the two halves of a
+    /// Wakes this sleeper, which was taken off the list of sleepers.
+    pub(crate) fn call(&self, call: Call) {
+        // A swap, as in `take_call`: loom does not know that a plain store cannot come between the two halves of a
         // swap.
-        self.called.swap(true, Ordering::Release);
+        self.called.swap(call as u8, Ordering::Release);
         self.parker.unpark();
     }
 
@@ -339,8 +340,13 @@ impl Worker {
         result
     }
 
-    pub(crate) fn is_called(&self) -> bool {
-        self.called.swap(false, Ordering::Acquire)
+    /// Returns what this sleeper was woken for, once.
+    pub(crate) fn take_call(&self) -> Option<Call> {
+        match self.called.swap(0, Ordering::Acquire) {
+            0 => None,
+            call if call == Call::Heartbeat as u8 => Some(Call::Heartbeat),
+            _ => Some(Call::Help),
+        }
     }
 
     /// Returns whether a thread works here, and has since the heartbeat worker last called this, unless the root

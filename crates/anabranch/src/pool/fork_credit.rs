@@ -1,0 +1,68 @@
+//! Whether forks that are worth taking may follow soon: a hint, for how eagerly threads are woken.
+//!
+//! A stolen fork that took long fills the credit, and each wake-up in vain takes one away. So a pool whose roots are
+//! over before a thread can help stops waking threads for them after a few roots. One that helps goes on, although the
+//! last of the threads that it wakes often come too late.
+
+use crate::sys::sync::{AtomicU32, Ordering};
+use crossbeam_utils::CachePadded;
+
+/// The wake-ups in vain after which no more forks are expected.
+const FULL: u32 = 16;
+
+/// See the [module](self). All accesses are relaxed, and one that is lost does no harm. A store is skipped where it
+/// changes nothing, so that the cache line stays shared.
+pub(crate) struct ForkCredit(CachePadded<AtomicU32>);
+
+impl ForkCredit {
+    pub(super) fn new() -> Self {
+        Self(CachePadded::new(AtomicU32::new(0)))
+    }
+
+    /// Returns whether forks that are worth taking may follow soon.
+    pub(super) fn is_left(&self) -> bool {
+        self.get() > 0
+    }
+
+    /// Records that stolen forks were worth it, or that several were not.
+    pub(super) fn set(&self, is_worth_it: bool) {
+        self.put(if is_worth_it { FULL } else { 0 });
+    }
+
+    /// Records that a thread was woken and has found nothing.
+    pub(super) fn spend(&self) {
+        self.put(self.get().saturating_sub(1));
+    }
+
+    fn get(&self) -> u32 {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    fn put(&self, credit: u32) {
+        if self.get() != credit {
+            self.0.store(credit, Ordering::Relaxed);
+        }
+    }
+}
+
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn credit_lasts_for_some_wakeups_in_vain() {
+        let credit = ForkCredit::new();
+        credit.spend();
+        assert!(!credit.is_left());
+        credit.set(true);
+        for _ in 1..FULL {
+            credit.spend();
+            assert!(credit.is_left());
+        }
+        credit.spend();
+        assert!(!credit.is_left());
+        credit.set(true);
+        credit.set(false);
+        assert!(!credit.is_left());
+    }
+}

@@ -1,0 +1,33 @@
+//! Helpers: sleepers that are woken for published forks. See [`sleep`](super::sleep).
+
+use crate::{
+    pool::{registry::Registry, sleep::Call, worker::Worker},
+    trace::Event,
+};
+
+impl Registry {
+    /// Makes `worker` publish its next fork, if that should wake a helper.
+    pub(super) fn request_for_helpers(&self, worker: &Worker) {
+        if self.wants_helpers() {
+            worker.stack.request_work();
+        }
+    }
+
+    /// Wakes a helper for a fork that `worker` has just published, if one should be woken. Then the next fork is
+    /// published too.
+    pub(super) fn wake_helper(&self, worker: &Worker) {
+        if self.wants_helpers()
+            && let Some(index) = self.sleep.helper(|worker| worker < self.threads())
+        {
+            self.trace.record(|| Event::Unpark { worker: index as u32 });
+            self.worker(index).call(Call::Help);
+            worker.stack.request_work();
+        }
+    }
+
+    /// Returns whether forks are worth taking, a worker sleeps, and a slot and a core are free.
+    fn wants_helpers(&self) -> bool {
+        let most = self.threads().min(self.cores);
+        self.expects_forks() && self.sleep.has_sleepers() && self.count_active(most) < most
+    }
+}
