@@ -6,7 +6,8 @@
 //! kernel on a device.
 //!
 //! With the feature `naga`, [`Linker`] adds kernels to a shader module of [naga](https://docs.rs/naga), and
-//! [`validate`] checks a program by naga and returns it as WGSL text.
+//! [`validate`] checks a program by naga and returns it as WGSL text. With the feature `cuda`, [`write_cuda`] writes such
+//! a module as CUDA C++.
 //!
 //! ```
 //! use anabranch_kernel_ir::{BinaryOp, Block, Expr, Function, Local, Param, Place, Program, Scalar, Type};
@@ -37,11 +38,15 @@
 //!
 //! Expressions are evaluated in Rust's order. Kernels have no effect but their result and their traps.
 
+#[cfg(feature = "cuda")]
+mod cuda;
 mod expr;
 #[cfg(feature = "naga")]
 mod lower;
 mod program;
 
+#[cfg(feature = "cuda")]
+pub use cuda::{CudaBuffer, CudaSource, write_cuda};
 pub use expr::{Argument, BinaryOp, Block, Builtin, Expr, Literal, Place, Root, Step, Stmt, UnaryOp};
 #[cfg(feature = "naga")]
 pub use lower::{Linker, validate};

@@ -214,7 +214,7 @@ fn check_numbers(a: u32, b: u32) {
 }
 
 #[test]
-fn statements_have_the_meaning_of_rust() {
+pub(super) fn statements_have_the_meaning_of_rust() {
     for a in (0..40).chain([100, u32::MAX, u32::MAX - 2, u32::MAX - 7, 1 << 31]) {
         for b in [0, 1, 2, 5, 30, 100, u32::MAX] {
             check_numbers(a, b);
@@ -241,7 +241,7 @@ fn check_slices(xs: &[u32], ys: &[u32], a: u32, b: u32) {
 }
 
 #[test]
-fn slices_have_the_meaning_of_rust() {
+pub(super) fn slices_have_the_meaning_of_rust() {
     let xs = [3, 1, 4, 1, 5, 9, 2, 6];
     for length in 0..xs.len() {
         for a in 0..10 {
@@ -273,7 +273,7 @@ proptest! {
 }
 
 #[test]
-fn traps_are_those_of_the_operation_that_rust_evaluates() {
+pub(super) fn traps_are_those_of_the_operation_that_rust_evaluates() {
     let zero = 0u32;
     for (name, args, kinds) in [("short_and", [1, zero], 0), ("short_or", [1, zero], 0), ("divides", [zero, 1], 1)] {
         let args = args.map(|arg| super::ToArg::to_arg(&arg));

@@ -3,6 +3,7 @@
 //! `kernels!` defines functions and keeps their text. The tests compile the text as `#[kernel] mod` does, lower it by
 //! naga, run naga's module, and compare the results and the traps with the functions.
 
+mod cuda;
 mod interpreter;
 mod language;
 mod numbers;
@@ -134,6 +135,7 @@ fn run(program: &Program, args: &[Arg]) -> (Value, u32) {
     let result = machine.call(function, values);
     let Value::Composite(words) = &machine.memory[&traps] else { panic!("no traps") };
     let Value::U32(trap) = words[0] else { panic!("no trap") };
+    cuda::record(program, args, &result, trap);
     (result, trap)
 }
 

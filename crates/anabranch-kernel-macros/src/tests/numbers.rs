@@ -174,7 +174,7 @@ fn check_floats(a: f32, b: f32, c: f32) {
 }
 
 #[test]
-fn integers_have_the_meaning_of_rust() {
+pub(super) fn integers_have_the_meaning_of_rust() {
     for a in INTEGERS {
         for b in INTEGERS {
             check_integers(a, b, a.wrapping_add(b));
@@ -183,7 +183,7 @@ fn integers_have_the_meaning_of_rust() {
 }
 
 #[test]
-fn floats_have_the_meaning_of_rust() {
+pub(super) fn floats_have_the_meaning_of_rust() {
     for a in FLOATS {
         for b in FLOATS {
             check_floats(a, b, b + 1.0);
@@ -192,7 +192,7 @@ fn floats_have_the_meaning_of_rust() {
 }
 
 #[test]
-fn truth_values_have_the_meaning_of_rust() {
+pub(super) fn truth_values_have_the_meaning_of_rust() {
     for (a, b) in [(false, false), (false, true), (true, false), (true, true)] {
         each!((a, b): bools);
     }

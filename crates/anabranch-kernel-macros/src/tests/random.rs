@@ -202,3 +202,8 @@ proptest! {
         }
     }
 }
+
+/// Runs the random programs.
+pub(super) fn run_random_programs() {
+    random_programs_have_the_meaning_of_rust();
+}
