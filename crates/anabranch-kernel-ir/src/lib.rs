@@ -6,8 +6,8 @@
 //! kernel on a device.
 //!
 //! With the feature `naga`, [`Linker`] adds kernels to a shader module of [naga](https://docs.rs/naga), and
-//! [`validate`] checks a program by naga and returns it as WGSL text. With the feature `cuda`, [`write_cuda`] writes such
-//! a module as CUDA C++.
+//! [`validate`] checks a program by naga and returns it as WGSL text. With the feature `cuda`, [`write_cuda`] writes
+//! such a module as CUDA C++.
 //!
 //! ```
 //! use anabranch_kernel_ir::{BinaryOp, Block, Expr, Function, Local, Param, Place, Program, Scalar, Type};

@@ -28,7 +28,8 @@ impl Queue {
     /// While a queue or a vector of a chosen GPU is in use, later calls that choose the same GPU return the same queue.
     ///
     /// # Complexity
-    /// The first call finds the GPUs, which takes some milliseconds with the feature `gpu`. To open one takes as long.
+    /// The first call finds the GPUs, which takes some milliseconds with the features `gpu` and `cuda`. To open one
+    /// takes as long, or some 100 milliseconds by CUDA.
     #[must_use]
     pub fn choose(work: Work) -> Choice {
         let gpus = Device::gpus();
@@ -111,9 +112,9 @@ impl fmt::Display for Reason<'_> {
             (Some(_), Some(failure)) => write!(f, ". The processor is chosen, for this reason: {failure}."),
             (Some(best), None) => write!(f, ". {} is chosen.", self.gpus[best].0.name()),
             (None, _) if !self.gpus.is_empty() => f.write_str(". The processor is chosen."),
-            (None, _) if cfg!(feature = "gpu") => f.write_str(". It is chosen, because no GPU was found."),
+            (None, _) if cfg!(any(feature = "cuda", feature = "gpu")) => f.write_str(". It is chosen, because no GPU was found."),
             (None, _) => f.write_str(
-                ". It is chosen, because this program was built without the feature `gpu` for other devices.",
+                ". It is chosen, because this program was built without the features `gpu` and `cuda` for other devices.",
             ),
         }
     }

@@ -53,7 +53,7 @@ pub(crate) enum Place {
     /// It is the processor of the running program.
     Processor,
     /// It is a GPU, by its number among those that were found.
-    #[cfg_attr(not(feature = "gpu"), allow(dead_code, reason = "no GPU is found"))]
+    #[cfg_attr(not(any(feature = "cuda", feature = "gpu")), allow(dead_code, reason = "no GPU is found"))]
     Gpu(usize),
 }
 
@@ -140,19 +140,19 @@ impl Device {
     }
 
     /// Describes a GPU that was found, with the figures of `known` and the name that the system has for it.
-    #[cfg_attr(not(feature = "gpu"), allow(dead_code, reason = "no GPU is found"))]
+    #[cfg_attr(not(any(feature = "cuda", feature = "gpu")), allow(dead_code, reason = "no GPU is found"))]
     pub(crate) fn found(known: Self, name: String, number: usize) -> Self {
         Self { name: Cow::Owned(name), place: Place::Gpu(number), ..known }
     }
 
     /// Sets the source of the figures.
-    #[cfg_attr(not(feature = "gpu"), allow(dead_code, reason = "no GPU is found"))]
+    #[cfg_attr(not(any(feature = "cuda", feature = "gpu")), allow(dead_code, reason = "no GPU is found"))]
     pub(crate) fn with_source(self, source: &'static str) -> Self {
         Self { source, ..self }
     }
 
     /// Returns the number of a GPU among those that were found.
-    #[cfg_attr(not(feature = "gpu"), allow(dead_code, reason = "no GPU is found"))]
+    #[cfg_attr(not(any(feature = "cuda", feature = "gpu")), allow(dead_code, reason = "no GPU is found"))]
     pub(crate) fn gpu_number(&self) -> Option<usize> {
         match self.place {
             Place::Gpu(number) => Some(number),

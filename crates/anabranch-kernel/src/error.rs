@@ -95,7 +95,7 @@ impl Trap {
     }
 
     /// Adds the line of the kernel, counted from 1 at its first line.
-    #[cfg_attr(not(feature = "gpu"), allow(dead_code, reason = "only a device knows it"))]
+    #[cfg_attr(not(any(feature = "cuda", feature = "gpu")), allow(dead_code, reason = "only a device knows it"))]
     pub(crate) fn at_line(self, line: u32) -> Self {
         Self { line: Some(line), ..self }
     }

@@ -39,7 +39,7 @@ impl<'a> Graph<'a> {
     }
 
     /// Returns the words of all values.
-    #[cfg_attr(not(feature = "gpu"), allow(dead_code, reason = "only a device reads it"))]
+    #[cfg_attr(not(any(feature = "cuda", feature = "gpu")), allow(dead_code, reason = "only a device reads it"))]
     pub(crate) fn uniforms(&self) -> &[u32] {
         &self.uniforms
     }
@@ -54,7 +54,7 @@ pub struct BufferId(pub(crate) usize);
 /// The type of a node is the parameter type of the [`Call`](Self::Call) that it is an argument of. A node without such
 /// a call is only copied, as `words` words.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-#[cfg_attr(not(feature = "gpu"), allow(dead_code, reason = "only a device reads the fields"))]
+#[cfg_attr(not(any(feature = "cuda", feature = "gpu")), allow(dead_code, reason = "only a device reads the fields"))]
 pub enum Node {
     /// The same value for each element: `words` words from number `first` on of [`Graph::uniforms`].
     Uniform { first: usize, words: usize },
@@ -78,7 +78,7 @@ pub enum Node {
 
 /// A kernel that an operation calls: the operator of a reduction, or the predicate of a compaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[cfg_attr(not(feature = "gpu"), allow(dead_code, reason = "only a device reads the fields"))]
+#[cfg_attr(not(any(feature = "cuda", feature = "gpu")), allow(dead_code, reason = "only a device reads the fields"))]
 pub struct Operator {
     /// The name of the kernel.
     pub(crate) name: &'static str,
@@ -93,7 +93,7 @@ impl Operator {
 }
 
 /// Lazy vectors of the same length that an operation reads.
-#[cfg_attr(not(feature = "gpu"), allow(dead_code, reason = "only a device reads the fields"))]
+#[cfg_attr(not(any(feature = "cuda", feature = "gpu")), allow(dead_code, reason = "only a device reads the fields"))]
 pub(crate) struct Inputs<'a, const N: usize> {
     /// The buffers and values of all trees.
     pub(crate) graph: Graph<'a>,

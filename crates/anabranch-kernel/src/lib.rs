@@ -85,8 +85,9 @@
 //!
 //! # GPUs
 //! With the feature `gpu`, [`Device::gpus`] lists the GPUs that have a driver for Vulkan, Metal or Direct3D 12, and
-//! [`Queue::open`] opens one. An operation on such a queue is launched and returns, and [`DeviceVec::download`] and
-//! [`Pending::wait`] wait for it: a fiber suspends, and its worker runs others.
+//! with the feature `cuda` those that have CUDA. [`Queue::open`] opens one. An operation on such a queue is launched
+//! and returns, and [`DeviceVec::download`] and [`Pending::wait`] wait for it: a fiber suspends, and its worker runs
+//! others.
 //!
 //! ```
 //! use anabranch_kernel::{Device, Queue, Vector, indices};
@@ -107,6 +108,11 @@
 //!
 //! # Features
 //! - `gpu`, off by default: GPUs, by Vulkan, Metal and Direct3D 12.
+//! - `cuda`, off by default: NVIDIA's GPUs, by CUDA. Short operations take a fraction of their time by Vulkan. The
+//!   libraries of CUDA's driver (of CUDA 11.4 or newer) and of NVRTC, `libcuda` and `libnvrtc`, are loaded at run time:
+//!   without them such a program starts, and finds no such GPU. With both features a card is listed once, with CUDA.
+//!   An upload of more than 16 MiB waits for the work before it. Floats are IEEE single precision with denormal
+//!   numbers, and no multiplication is contracted with an addition.
 
 mod arguments;
 mod choice;
@@ -115,7 +121,7 @@ mod device;
 mod device_vec;
 mod element;
 mod error;
-#[cfg_attr(not(feature = "gpu"), path = "no_gpu.rs")]
+#[cfg_attr(not(any(feature = "cuda", feature = "gpu")), path = "no_gpu.rs")]
 mod gpu;
 mod graph;
 mod kernel;

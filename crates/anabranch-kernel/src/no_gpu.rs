@@ -1,6 +1,6 @@
-//! What stands for devices without the feature `gpu`: types without values.
+//! What stands for devices without the features `gpu` and `cuda`: types without values.
 //!
-//! The module of the feature has the same items. All vectors are words here; [`Inputs`] says how many an element has.
+//! The module of the features has the same items. All vectors are words here; [`Inputs`] says how many an element has.
 //! The buffers of the inputs are those of the queue, by [`GpuQueue::check_owner`].
 
 use anabranch::Cx;
@@ -28,7 +28,10 @@ pub(crate) fn devices() -> Vec<Device> {
 impl GpuQueue {
     /// Opens one of [`devices`].
     pub(crate) fn open(device: &Device) -> Result<Self, Error> {
-        Err(Error::no_device(device, "this program was built without the feature `gpu` of anabranch-kernel"))
+        Err(Error::no_device(
+            device,
+            "this program was built without the features `gpu` and `cuda` of anabranch-kernel",
+        ))
     }
 
     /// The same as [`open`](Self::open).

@@ -113,7 +113,8 @@ impl Queue {
 }
 
 impl Device {
-    /// Returns the GPUs that [`Queue::open`] can open. There are none without the feature `gpu`.
+    /// Returns the GPUs that [`Queue::open`] can open. There are none without the features `gpu` and
+    /// `cuda`.
     ///
     /// ```
     /// use anabranch_kernel::{Device, Queue};

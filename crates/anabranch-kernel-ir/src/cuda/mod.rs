@@ -2,7 +2,7 @@
 //!
 //! A module becomes a struct: its functions are those of the module, and its fields the module's variables. So a
 //! function finds its variables without arguments, and each lane has its own private variables. A kernel fills the
-//! fields and calls the function of its entry point. The compiler inlines everything, and nothing is left of the struct.
+//! fields and calls the function of its entry point. The compiler inlines everything, and leaves nothing of the struct.
 //!
 //! The text has naga's meaning, not that of C++: integers wrap, a division is defined for all operands, the amount of a
 //! shift is taken modulo 32, and an index out of range is replaced by the last one, as by naga's `Restrict`. So a
@@ -30,7 +30,7 @@ use std::fmt::Write;
 pub struct CudaSource {
     /// The text.
     pub text: String,
-    /// The storage variables in the order of their parameters.
+    /// The storage variables that entry points use, in the order of their parameters.
     pub buffers: Vec<CudaBuffer>,
     /// The bytes of the immediates. 0: there are none.
     pub immediates: u32,
@@ -51,8 +51,8 @@ pub struct CudaBuffer {
 ///
 /// # Errors
 /// Returns the reason if naga rejects the module, or if the module has something that `#[kernel]` and the skeletons of
-/// `anabranch-kernel` never use: textures, matrices, other scalars than `u32`, `i32`, `f32` and `bool`, vectors of other
-/// scalars than `u32`, pointers as arguments, subgroups.
+/// `anabranch-kernel` never use: textures, matrices, other scalars than `u32`, `i32`, `f32` and `bool`, vectors of
+/// other scalars than `u32`, pointers as arguments, subgroups.
 pub fn write_cuda(module: &Module) -> Result<CudaSource, String> {
     let info = Validator::new(ValidationFlags::all(), Capabilities::IMMEDIATES)
         .validate(module)
@@ -119,8 +119,10 @@ impl Writer<'_> {
 
     fn parameters(&self) -> Result<Parameters, String> {
         let (mut storage, mut immediates) = (Vec::new(), None);
+        let entries = 0..self.module.entry_points.len();
         for (handle, variable) in self.module.global_variables.iter() {
             match variable.space {
+                _ if entries.clone().all(|entry| self.info.get_entry_point(entry)[handle].is_empty()) => {}
                 AddressSpace::Storage { .. } => storage.push((self.binding(handle)?, handle)),
                 AddressSpace::Immediate if immediates.is_none() => immediates = Some(handle),
                 AddressSpace::Private | AddressSpace::WorkGroup => {}

@@ -81,8 +81,8 @@ impl Entry {
 }
 
 /// Returns a kernel that reads its arguments from a storage variable, and stores the result to another one. Both have
-/// elements of a word, unless the result is composed of several.
-fn entry(program: &Program) -> CudaSource {
+/// elements of a word, unless the result is composed of several. Also returns the words of an element of each slice.
+fn entry(program: &Program) -> (CudaSource, Vec<u32>) {
     let mut module = Module::default();
     let binding = |binding| ResourceBinding { group: 0, binding };
     let mut linker = Linker::new(&mut module);
@@ -95,6 +95,8 @@ fn entry(program: &Program) -> CudaSource {
         Param::Slice { item, .. } => Some(item),
         Param::Value(_) => None,
     });
+    let slices: Vec<_> = slices.collect();
+    let slice_words = slices.iter().map(|item| program.size(item) / 4).collect();
     let slices: Vec<_> = (3..).zip(slices).map(|(number, item)| linker.slice(program, item, binding(number))).collect();
     let function = linker.function(program, &slices, traps, 0);
     let access = StorageAccess::LOAD | StorageAccess::STORE;
@@ -131,48 +133,68 @@ fn entry(program: &Program) -> CudaSource {
         task_payload: None,
         incoming_ray_payload: None,
     });
-    write_cuda(&module).unwrap_or_else(|error| panic!("{}: {error}", program.kernel().name))
+    let source = write_cuda(&module).unwrap_or_else(|error| panic!("{}: {error}", program.kernel().name));
+    (source, slice_words)
 }
 
 /// Returns a C++ program. For each case it reads the number of the kernel, the arguments and the slices, and writes the
 /// trap and the words of the result.
-fn host_program(sources: &[CudaSource]) -> String {
+fn host_program(sources: &[(CudaSource, Vec<u32>)]) -> String {
     let mut text = String::from(include_str!("host.hpp"));
-    let prelude = sources[0].text.find("struct Module").unwrap();
-    let prelude = sources[0].text[..prelude]
+    let prelude = sources[0].0.text.find("struct Module").unwrap();
+    let prelude = sources[0].0.text[..prelude]
         .lines()
         .take_while(|line| !line.starts_with("struct S"))
         .fold(String::new(), |text, line| if line.starts_with("static_assert") { text } else { text + line + "\n" });
     text += &prelude;
     let mut cases = String::new();
-    for (number, source) in sources.iter().enumerate() {
+    for (number, (source, slice_words)) in sources.iter().enumerate() {
         let own = source.text.strip_prefix(&*prelude).expect("all modules begin alike");
         writeln!(text, "namespace kernel{number} {{\n{}}}", own.replace("extern \"C\" ", "")).unwrap();
-        let slices: Vec<_> = source.buffers[3..].iter().map(|buffer| buffer.stride / 4).enumerate().collect();
-        let each = |text: &dyn Fn(usize) -> String| slices.iter().map(|(slice, _)| text(*slice)).collect::<String>();
-        let (types, types_used) = (each(&|n| format!(", typename S{n}")), each(&|n| format!(", S{n}, u32")));
-        let taken = each(&|n| format!(", std::vector<u32> &s{n}, u32 n{n}"));
-        let given = each(&|n| format!(", (S{n})s{n}.data(), n{n} + 4"));
-        // The types of the parameters are those that the kernel has.
+        // The types of the parameters are those that the kernel has, which takes only what it uses.
+        let (mut types, mut taken, mut given) = (String::new(), String::new(), Vec::new());
+        for buffer in &source.buffers {
+            let kind = match buffer.binding {
+                0 => "u32 *",
+                1 => "const u32 *",
+                n => {
+                    write!(types, "{}typename T{n}", if types.is_empty() { "" } else { ", " }).unwrap();
+                    &format!("T{n}")
+                }
+            };
+            taken.push_str(&format!("{}{kind}, u32", if taken.is_empty() { "" } else { ", " }));
+            given.push(match buffer.binding {
+                0 => "trap, 1u".to_owned(),
+                1 => "args.data(), args.size()".to_owned(),
+                2 => "(T2)result, 1u".to_owned(),
+                n => format!("(T{n})slices[{0}].data(), lengths[{0}] + 4", n - 3),
+            });
+        }
         writeln!(
             text,
-            "template <typename R{types}> void run{number}(void (*kernel)(u32 *, u32, const u32 *, u32, R *, \
-             u32{types_used}), u32 *trap, std::vector<u32> &args, u32 *result{taken}) {{ \
-             kernel(trap, 1u, args.data(), args.size(), (R *)result, 1u{given}); }}"
+            "template <{types}> void run{number}(void (*kernel)({taken}), u32 *trap, std::vector<u32> &args, u32 *result, \
+             std::vector<std::vector<u32>> &slices, std::vector<u32> &lengths) {{ kernel({}); }}",
+            given.join(", ")
         )
         .unwrap();
         writeln!(cases, "case {number}: {{").unwrap();
-        for (slice, words) in &slices {
-            writeln!(cases, "u32 n{slice}; auto s{slice} = read_words({words}, n{slice});").unwrap();
+        for item_words in slice_words {
+            writeln!(cases, "lengths.push_back(0); slices.push_back(read_words({item_words}, lengths.back()));")
+                .unwrap();
         }
-        let (words, passed) = (source.buffers[2].stride / 4, each(&|n| format!(", s{n}, n{n}")));
-        writeln!(cases, "run{number}(kernel{number}::entry0, &trap, args, result{passed}); words = {words}; break; }}")
-            .unwrap();
+        let result = source.buffers.iter().find(|buffer| buffer.binding == 2).expect("each kernel has a result");
+        writeln!(
+            cases,
+            "run{number}(kernel{number}::entry0, &trap, args, result, slices, lengths); words = {}; break; }}",
+            result.stride / 4
+        )
+        .unwrap();
     }
     write!(
         text,
         "int main() {{\nu32 kernel, count;\nwhile (std::cin >> kernel >> count) {{\nstd::vector<u32> args(count + 1);\n\
          for (u32 i = 0; i < count; i++) std::cin >> args[i];\nu32 trap = 0, words = 0, result[64] = {{}};\n\
+         std::vector<std::vector<u32>> slices;\nstd::vector<u32> lengths;\n\
          switch (kernel) {{\n{cases}}}\nstd::cout << trap;\n\
          for (u32 i = 0; i < words; i++) std::cout << ' ' << result[i];\nstd::cout << '\\n';\n}}\n}}\n"
     )

@@ -46,7 +46,7 @@ impl Geometry {
             true => u64::from(lanes),
             false => u64::try_from(plan.lanes()).unwrap_or(u64::MAX).min(len.into()).max(1),
         };
-        let most_blocks = u64::from(opened.limits.max_compute_workgroups_per_dimension);
+        let most_blocks = u64::from(opened.limits.blocks);
         let blocks = all.div_ceil(u64::from(lanes)).min(most_blocks);
         let (blocks, lanes) = match opened.rounds {
             None => (blocks, lanes),
@@ -96,7 +96,7 @@ impl Geometry {
 fn most_lanes(opened: &Opened, request: &Request<'_>) -> Result<u32, Error> {
     let Request { skeleton, item_bytes, .. } = *request;
     let limits = &opened.limits;
-    let memory = limits.max_compute_workgroup_storage_size;
+    let memory = limits.shared_bytes;
     let of_lane = skeleton.shared.1 + skeleton.shared_items * item_bytes;
     let left = memory.checked_sub(skeleton.shared.0);
     let room = left.map_or(0, |left| left.checked_div(of_lane).unwrap_or(u32::MAX));
@@ -108,8 +108,7 @@ fn most_lanes(opened: &Opened, request: &Request<'_>) -> Result<u32, Error> {
         );
         return Err(Error::Unsupported { reason });
     }
-    let most = [limits.max_compute_invocations_per_workgroup, limits.max_compute_workgroup_size_x, skeleton.most_lanes];
-    Ok(most.into_iter().fold(room, u32::min).max(1))
+    Ok(room.min(limits.lanes).min(skeleton.most_lanes).max(1))
 }
 
 /// Returns whether a kernel of an operation has loops.

@@ -2,17 +2,19 @@
 
 use std::sync::Arc;
 
-use wgpu::{
-    BindGroupDescriptor, BindGroupEntry, BindingResource, BufferBinding, BufferSize, CommandEncoder,
-    CommandEncoderDescriptor, ComputePassDescriptor, SubmissionIndex,
-};
-
 use super::GpuQueue;
-use super::memory::{Block, Buffer, Use};
+use super::driver::{self, Command, Launch, Memory, Ticket, Use};
+use super::memory::{Block, Buffer};
 use super::pipeline::{Compiled, Key, Skeleton};
 use super::traps::{MOST, Slot, TrapSet};
 use crate::Error;
 use crate::graph::{Graph, Node, Operator};
+
+/// The bytes of a dispatch's own values: lengths and scalars. All systems offer as many.
+pub(super) const IMMEDIATES: u32 = 128;
+
+/// A dispatch's own values.
+pub(super) type Immediates = [u32; IMMEDIATES as usize / 4];
 
 /// The words of the immediates that belong to the skeleton.
 pub(super) const SKELETON_WORDS: usize = 8;
@@ -44,7 +46,7 @@ pub(super) struct Operation<'a> {
 
 /// Commands that are not submitted yet, and what their results depend on.
 pub(super) struct Commands {
-    pub(super) encoder: CommandEncoder,
+    pub(super) list: Vec<Command>,
     pub(super) traps: TrapSet,
 }
 
@@ -54,17 +56,13 @@ pub(super) struct Written {
     /// The launches whose traps make the words invalid.
     pub(super) traps: TrapSet,
     /// The last submission that writes the words. `None` if there are no words.
-    pub(super) submission: Option<SubmissionIndex>,
+    pub(super) submission: Option<Ticket>,
 }
 
 impl GpuQueue {
-    pub(super) fn encoder(&self) -> CommandEncoder {
-        self.opened.device.create_command_encoder(&CommandEncoderDescriptor { label: None })
-    }
-
     /// Submits commands. Returns what their results depend on.
     pub(super) fn submit(&self, commands: Commands) -> Result<Written, Error> {
-        let submission = Some(self.opened.submit(Some(commands.encoder), || ())?);
+        let submission = Some(self.opened.driver.submit(commands.list)?);
         Ok(Written { traps: self.merge(commands.traps)?, submission })
     }
 
@@ -84,8 +82,8 @@ impl GpuQueue {
         for input in &compiled.inputs {
             traps.extend(&graph.buffers()[input.buffer.0].written.traps);
         }
-        let mut encoder = self.encoder();
-        let slot = if compiled.can_trap { Some(self.slot(&mut encoder)?) } else { None };
+        let mut list = Vec::with_capacity(2);
+        let slot = if compiled.can_trap { Some(self.slot(&mut list)?) } else { None };
         let all_values = all_values(&compiled, graph, values);
         let spilled = if compiled.spilled { Some(self.upload(&all_values)?) } else { None };
         // An empty vector has no element to bind, and a kernel reads none.
@@ -94,47 +92,38 @@ impl GpuQueue {
             _ => Ok(None),
         });
         let stand_ins = stand_ins.collect::<Result<Vec<_>, Error>>()?;
-        let mut entries = Vec::with_capacity(compiled.inputs.len() + outputs.len() + 2);
+        let mut bindings: Vec<(u32, Memory, u64)> = Vec::with_capacity(compiled.inputs.len() + outputs.len() + 2);
         if let Some(slot) = &slot {
-            entries.push(entry(TRAPS_BINDING, &slot.block, 4));
+            bindings.push((TRAPS_BINDING, slot.block.memory(), 4));
         }
         if let Some(values) = &spilled {
-            entries.push(entry(VALUES_BINDING, &values.block, values.bytes()));
+            bindings.push((VALUES_BINDING, values.block.memory(), values.bytes()));
         }
         for (number, (block, bytes)) in (0..).zip(outputs) {
-            entries.push(entry(FIRST_OUTPUT + number, block, *bytes));
+            bindings.push((FIRST_OUTPUT + number, block.memory(), *bytes));
         }
         let first_input = FIRST_OUTPUT + skeleton.outputs;
         for ((number, input), stand_in) in (0..).zip(&compiled.inputs).zip(&stand_ins) {
             let buffer = graph.buffers()[input.buffer.0];
-            entries.push(match stand_in {
-                Some(block) => entry(first_input + number, block, input.stride.into()),
-                None => entry(first_input + number, &buffer.block, buffer.bytes()),
+            bindings.push(match stand_in {
+                Some(block) => (first_input + number, block.memory(), input.stride.into()),
+                None => (first_input + number, buffer.block.memory(), buffer.bytes()),
             });
         }
-        opened.checked(0, || {
-            let group = opened.device.create_bind_group(&BindGroupDescriptor {
-                label: None,
-                layout: &compiled.layout,
-                entries: &entries,
-            });
-            let mut pass = encoder.begin_compute_pass(&ComputePassDescriptor::default());
-            pass.set_bind_group(0, &group, &[]);
-            for Dispatch { entry, blocks, words } in dispatches {
-                pass.set_pipeline(&compiled.pipelines[*entry]);
-                let mut immediates = [0; super::opened::IMMEDIATES as usize / 4];
-                immediates[..SKELETON_WORDS].copy_from_slice(words);
-                if !compiled.spilled {
-                    immediates[SKELETON_WORDS..][..all_values.len()].copy_from_slice(&all_values);
-                }
-                pass.set_immediates(0, bytemuck::cast_slice(&immediates));
-                pass.dispatch_workgroups(*blocks, 1, 1);
+        let dispatches = dispatches.iter().map(|Dispatch { entry, blocks, words }| {
+            let mut immediates: Immediates = [0; _];
+            immediates[..SKELETON_WORDS].copy_from_slice(words);
+            if !compiled.spilled {
+                immediates[SKELETON_WORDS..][..all_values.len()].copy_from_slice(&all_values);
             }
-        })?;
+            driver::Dispatch { entry: *entry, blocks: *blocks, immediates }
+        });
+        let dispatches = dispatches.collect();
+        list.push(Command::Launch(Launch { pipeline: Arc::clone(&compiled.pipeline), bindings, dispatches }));
         if let Some(slot) = slot {
             traps.push(slot);
         }
-        Ok(Commands { encoder, traps })
+        Ok(Commands { list, traps })
     }
 
     /// Returns [`Error::Queues`] if a vector is not of this queue.
@@ -147,9 +136,9 @@ impl GpuQueue {
     }
 
     /// Takes a slot, and sets it to 0.
-    fn slot(&self, encoder: &mut CommandEncoder) -> Result<Arc<Slot>, Error> {
+    fn slot(&self, list: &mut Vec<Command>) -> Result<Arc<Slot>, Error> {
         let block = Block::take(&self.opened, Use::Storage, 4)?;
-        encoder.clear_buffer(block.buffer(), 0, Some(4));
+        list.push(Command::Clear { memory: block.memory(), bytes: 4 });
         Ok(Arc::new(Slot::new(block)))
     }
 
@@ -172,11 +161,8 @@ impl GpuQueue {
             return Ok(traps);
         }
         let words = Block::take(&self.opened, Use::Storage, 4 * count as u64)?;
-        let mut encoder = self.encoder();
-        for (number, slot) in (0..).zip(traps.slots()) {
-            encoder.copy_buffer_to_buffer(slot.block.buffer(), 0, words.buffer(), 4 * number, Some(4));
-        }
-        self.opened.submit(Some(encoder), || ())?;
+        let copy = |(number, slot): (u64, &Arc<Slot>)| slot.copy_to(&words, 4 * number);
+        self.opened.driver.submit((0..).zip(traps.slots()).map(copy).collect())?;
         let graph = Graph::default();
         let operation = Operation {
             skeleton: &MERGE,
@@ -201,12 +187,6 @@ fn all_values(compiled: &Compiled, graph: &Graph<'_>, own: &[u32]) -> Vec<u32> {
         graph.buffers()[buffer.0].words.checked_div(*words).unwrap_or(0) as u32
     });
     graph.uniforms().iter().chain(own).copied().chain(lengths).collect()
-}
-
-fn entry(binding: u32, block: &Block, bytes: u64) -> BindGroupEntry<'_> {
-    let size = BufferSize::new(bytes);
-    let resource = BindingResource::Buffer(BufferBinding { buffer: block.buffer(), offset: 0, size });
-    BindGroupEntry { binding, resource }
 }
 
 impl Buffer {

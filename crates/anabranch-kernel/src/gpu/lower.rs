@@ -18,8 +18,8 @@ use naga::{
     Range, ResourceBinding, ScalarKind, Span, Statement, StorageAccess, TypeInner,
 };
 
-use super::launch::{SKELETON_WORDS, VALUES_BINDING};
-use super::opened::{IMMEDIATES, Opened};
+use super::launch::{IMMEDIATES, SKELETON_WORDS, VALUES_BINDING};
+use super::opened::Opened;
 use super::writer::Writer;
 use crate::Error;
 use crate::graph::{BufferId, Node, Operator};

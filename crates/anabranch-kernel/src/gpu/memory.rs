@@ -1,16 +1,15 @@
 //! Memory of a device: vectors, and the free blocks that they came from.
 //!
-//! wgpu clears new memory before a kernel may write it, and a driver maps it page by page. So a vector that is dropped
-//! leaves its memory to the next one of about the same size. Commands run in the order of their submission, so the
-//! next owner's commands run after those of the previous owner.
+//! New memory takes long: wgpu clears it before a kernel may write it, and a driver maps it page by page. So a vector
+//! that is dropped leaves its memory to the next one of about the same size. Commands run in the order of their
+//! submission, so the next owner's commands run after those of the previous owner.
 
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
-use wgpu::{BufferDescriptor, BufferUsages};
-
 use super::GpuQueue;
+use super::driver::{Memory, Use};
 use super::launch::Written;
 use super::opened::Opened;
 use crate::Error;
@@ -21,26 +20,19 @@ const KEPT: u64 = 256 << 20;
 /// The smallest block, in bytes.
 const SMALLEST: u64 = 256;
 
-/// What a block is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Use {
-    /// Kernels.
-    Storage,
-    /// Transfers to the host.
-    Download,
-}
-
 /// The free blocks of a device.
 #[derive(Default)]
-pub(super) struct Memory {
-    free: HashMap<(Use, u64), Vec<wgpu::Buffer>>,
+pub(super) struct FreeMemory {
+    free: HashMap<(Use, u64), Vec<Memory>>,
     free_bytes: u64,
     used_bytes: u64,
 }
 
 /// A block of memory. Dropped, it is free for others.
 pub(super) struct Block {
-    buffer: wgpu::Buffer,
+    memory: Memory,
+    /// The bytes of the memory.
+    size: u64,
     kind: Use,
     /// A block that the driver may still map is not used again.
     reusable: bool,
@@ -50,7 +42,7 @@ pub(super) struct Block {
 impl Block {
     /// Takes a block of at least `bytes`.
     pub(super) fn take(opened: &Arc<Opened>, kind: Use, bytes: u64) -> Result<Self, Error> {
-        let largest = opened.limits.max_buffer_size.min(opened.limits.max_storage_buffer_binding_size);
+        let largest = opened.limits.buffer_bytes;
         if bytes > largest {
             let reason = format!(
                 "a vector of {bytes} bytes is too large for {}: its largest have {largest} bytes; work on parts",
@@ -59,7 +51,7 @@ impl Block {
             return Err(Error::Unsupported { reason });
         }
         let size = rounded(bytes).min(largest / 4 * 4);
-        let block = |buffer| Self { buffer, kind, reusable: true, opened: Arc::clone(opened) };
+        let block = |memory| Self { memory, size, kind, reusable: true, opened: Arc::clone(opened) };
         let kept = {
             let mut memory = opened.memory();
             memory.used_bytes += size;
@@ -69,15 +61,10 @@ impl Block {
             }
             kept
         };
-        if let Some(buffer) = kept {
-            return Ok(block(buffer));
+        if let Some(memory) = kept {
+            return Ok(block(memory));
         }
-        let usage = match kind {
-            Use::Storage => BufferUsages::STORAGE | BufferUsages::COPY_SRC | BufferUsages::COPY_DST,
-            Use::Download => BufferUsages::MAP_READ | BufferUsages::COPY_DST,
-        };
-        let descriptor = BufferDescriptor { label: None, size, usage, mapped_at_creation: false };
-        let create = || opened.checked(bytes, || opened.device.create_buffer(&descriptor));
+        let create = || opened.driver.allocate(kind, size);
         let created = match create() {
             Err(Error::OutOfMemory { .. }) => {
                 let free = opened.memory().empty();
@@ -92,8 +79,9 @@ impl Block {
         Ok(block(created?))
     }
 
-    pub(super) fn buffer(&self) -> &wgpu::Buffer {
-        &self.buffer
+    /// Returns the memory, which others may use after the block is dropped.
+    pub(super) fn memory(&self) -> Memory {
+        self.memory.clone()
     }
 
     /// Says whether the block may be used again once it is dropped.
@@ -104,19 +92,19 @@ impl Block {
 
 impl Drop for Block {
     fn drop(&mut self) {
-        let size = self.buffer.size();
+        let size = self.size;
         let mut memory = self.opened.memory();
         memory.used_bytes -= size;
         if self.reusable && memory.free_bytes + size <= KEPT.max(memory.used_bytes) {
             memory.free_bytes += size;
-            memory.free.entry((self.kind, size)).or_default().push(self.buffer.clone());
+            memory.free.entry((self.kind, size)).or_default().push(self.memory.clone());
         }
     }
 }
 
-impl Memory {
+impl FreeMemory {
     /// Removes all free blocks.
-    fn empty(&mut self) -> Vec<wgpu::Buffer> {
+    fn empty(&mut self) -> Vec<Memory> {
         self.free_bytes = 0;
         self.free.drain().flat_map(|(_, blocks)| blocks).collect()
     }

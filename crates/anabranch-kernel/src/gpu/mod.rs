@@ -1,11 +1,13 @@
-//! Devices through wgpu: Vulkan, Metal, Direct3D 12.
+//! Devices: GPUs through wgpu and CUDA.
 //!
-//! `adapters` finds devices, and `opened` opens one, with a thread of its own (`poller`). Vectors are in blocks of
-//! `memory`, and `transfer` copies them. An operation (`operations`, `sort`) is a skeleton in WGSL, whose placeholders
-//! `skeleton` replaces by functions that `lower` makes from the trees of lazy vectors. `pipeline` keeps what was
-//! compiled, `geometry` follows the plan of the device, and `launch` dispatches. `traps` says what went wrong.
+//! `devices` finds them, and `opened` opens one. A `driver` allocates, compiles and submits, with a thread of its own
+//! (`poller`). Vectors are in blocks of `memory`, and `transfer` copies them. An operation (`operations`, `sort`) is a
+//! skeleton in WGSL, whose placeholders `skeleton` replaces by functions that `lower` makes from the trees of lazy
+//! vectors. `pipeline` keeps what was compiled, `geometry` follows the plan of the device, and `launch` dispatches.
+//! `traps` says what went wrong.
 
-mod adapters;
+mod devices;
+mod driver;
 mod geometry;
 mod launch;
 mod lower;
@@ -41,7 +43,7 @@ pub(crate) struct GpuQueue {
 
 /// Returns the devices that can be opened.
 pub(crate) fn devices() -> Vec<Device> {
-    adapters::found().iter().map(|found| found.device.clone()).collect()
+    devices::found().iter().map(|found| found.device.clone()).collect()
 }
 
 impl GpuQueue {
@@ -53,7 +55,7 @@ impl GpuQueue {
     /// Returns the queue that an earlier call has opened, if it is in use and its device is not lost. Otherwise opens
     /// one of [`devices`].
     pub(crate) fn shared(device: &Device) -> Result<Self, Error> {
-        let Some(found) = adapters::of(device) else { return Self::open(device) };
+        let Some(found) = devices::of(device) else { return Self::open(device) };
         let mut shared = found.shared.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(opened) = shared.upgrade().filter(|opened| opened.check().is_ok()) {
             return Ok(Self { opened });

@@ -2,9 +2,10 @@
 
 use anabranch::Cx;
 
+use super::driver::{Command, Use};
 use super::geometry::{Geometry, Request};
 use super::launch::{Commands, Dispatch, Operation, SKELETON_WORDS, Written};
-use super::memory::{Block, Buffer, Use};
+use super::memory::{Block, Buffer};
 use super::pipeline::{ONE_BLOCK, Skeleton};
 use super::traps::TrapSet;
 use super::{GpuQueue, Reply};
@@ -33,7 +34,7 @@ pub(super) static REDUCE: Skeleton = Skeleton {
     ..MAP
 };
 
-static SCAN: Skeleton = Skeleton {
+pub(super) static SCAN: Skeleton = Skeleton {
     name: "scan",
     text: include_str!("skeletons/scan.wgsl"),
     entries: &["sums", "carries", "scan"],
@@ -47,7 +48,7 @@ static SCAN: Skeleton = Skeleton {
 /// The items of a tile of `scan.wgsl` for each lane.
 const SCAN_ITEMS: u32 = 4;
 
-static COMPACT: Skeleton = Skeleton {
+pub(super) static COMPACT: Skeleton = Skeleton {
     name: "compact",
     text: concat!(include_str!("skeletons/sums.wgsl"), include_str!("skeletons/compact.wgsl")),
     entries: &["count", "offsets", "store"],
@@ -57,7 +58,7 @@ static COMPACT: Skeleton = Skeleton {
     ..MAP
 };
 
-static SCATTER: Skeleton = Skeleton {
+pub(super) static SCATTER: Skeleton = Skeleton {
     name: "scatter",
     text: include_str!("skeletons/scatter.wgsl"),
     entries: &["scatter"],
@@ -65,7 +66,7 @@ static SCATTER: Skeleton = Skeleton {
     ..MAP
 };
 
-static HISTOGRAM: Skeleton = Skeleton {
+pub(super) static HISTOGRAM: Skeleton = Skeleton {
     name: "histogram",
     text: include_str!("skeletons/histogram.wgsl"),
     entries: &["histogram"],
@@ -98,9 +99,8 @@ impl GpuQueue {
         if words == 0 {
             return Ok(self.buffer(block, words, Written::default()));
         }
-        let mut encoder = self.encoder();
-        encoder.clear_buffer(block.buffer(), 0, Some(4 * words as u64));
-        let written = self.submit(Commands { encoder, traps: TrapSet::default() })?;
+        let list = vec![Command::Clear { memory: block.memory(), bytes: 4 * words as u64 }];
+        let written = self.submit(Commands { list, traps: TrapSet::default() })?;
         Ok(self.buffer(block, words, written))
     }
 
@@ -150,7 +150,7 @@ impl GpuQueue {
         let needed = if geometry.blocks == 1 { &dispatches[..1] } else { &dispatches };
         let bytes = 4 * item as u64 * u64::from(geometry.blocks);
         let commands = self.encode(operation, &[(&blocks, bytes)], needed)?;
-        self.reply(commands, &blocks, item)
+        self.reply(commands, &blocks, 0, item)
     }
 
     /// Combines each element with those before it. `inclusive`: element `i` is included in result `i`.
@@ -212,11 +212,8 @@ impl GpuQueue {
         // The first two parts write no elements.
         let none = self.take(1, item)?;
         let outputs = [of_counts, (&none, 4 * item as u64)];
-        let Commands { mut encoder, traps } =
-            self.encode(operation(), &outputs, &[dispatch(0, blocks), dispatch(1, 1)])?;
-        let total = self.take(1, 1)?;
-        encoder.copy_buffer_to_buffer(counts.buffer(), 4 * u64::from(blocks), total.buffer(), 0, Some(4));
-        let kept = self.reply(Commands { encoder, traps }, &total, 1)?.wait(cx)?[0];
+        let commands = self.encode(operation(), &outputs, &[dispatch(0, blocks), dispatch(1, 1)])?;
+        let kept = self.reply(commands, &counts, blocks as usize, 1)?.wait(cx)?[0];
         if kept == 0 {
             return self.zeroed(0);
         }

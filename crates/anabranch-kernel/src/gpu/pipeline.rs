@@ -3,15 +3,10 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use wgpu::{
-    BindGroupLayout, BindGroupLayoutDescriptor, BindGroupLayoutEntry, BindingType, BufferBindingType, ComputePipeline,
-    ComputePipelineDescriptor, PipelineCompilationOptions, PipelineLayoutDescriptor, ShaderModuleDescriptor,
-    ShaderSource, ShaderStages,
-};
-
+use super::driver::{Pipeline, Source};
 use super::launch::{FIRST_OUTPUT, TRAPS_BINDING, VALUES_BINDING};
 use super::lower::{Input, Lowering};
-use super::opened::{IMMEDIATES, Opened};
+use super::opened::Opened;
 use super::skeleton;
 use crate::Error;
 use crate::graph::{BufferId, Node, Operator};
@@ -58,9 +53,8 @@ pub(super) struct Key {
 
 /// A compiled operation.
 pub(super) struct Compiled {
-    /// One for each entry point of the skeleton.
-    pub(super) pipelines: Vec<ComputePipeline>,
-    pub(super) layout: BindGroupLayout,
+    /// Its entry points are those of the skeleton.
+    pub(super) pipeline: Arc<Pipeline>,
     pub(super) inputs: Vec<Input>,
     pub(super) lengths: Vec<(BufferId, usize)>,
     pub(super) spilled: bool,
@@ -97,59 +91,28 @@ impl Pipelines {
 
 fn compile(opened: &Opened, skeleton: &Skeleton, key: &Key) -> Result<Compiled, Error> {
     let (module, lowered) = link(opened, skeleton, key)?;
-    let storage = |binding, read_only| BindGroupLayoutEntry {
-        binding,
-        visibility: ShaderStages::COMPUTE,
-        ty: BindingType::Buffer {
-            ty: BufferBindingType::Storage { read_only },
-            has_dynamic_offset: false,
-            min_binding_size: None,
-        },
-        count: None,
-    };
-    let mut entries = Vec::new();
+    let mut bindings = Vec::new();
     if lowered.can_trap {
-        entries.push(storage(TRAPS_BINDING, false));
+        bindings.push((TRAPS_BINDING, false));
     }
     if lowered.spilled {
-        entries.push(storage(VALUES_BINDING, true));
+        bindings.push((VALUES_BINDING, true));
     }
-    entries.extend((0..skeleton.outputs).map(|output| storage(FIRST_OUTPUT + output, false)));
+    bindings.extend((0..skeleton.outputs).map(|output| (FIRST_OUTPUT + output, false)));
     let first_input = FIRST_OUTPUT + skeleton.outputs;
-    entries.extend((0..).zip(&lowered.inputs).map(|(number, _)| storage(first_input + number, true)));
-    let most = opened.limits.max_storage_buffers_per_shader_stage as usize;
-    if entries.len() > most {
+    bindings.extend((0..).zip(&lowered.inputs).map(|(number, _)| (first_input + number, true)));
+    let most = opened.limits.buffers;
+    if bindings.len() > most {
         let reason = format!(
             "an operation reads and writes {} vectors at once, and {} allows {most}: store a part by `collect`",
-            entries.len(),
+            bindings.len(),
             opened.description.name()
         );
         return Err(Error::Unsupported { reason });
     }
     let Lowered { inputs, lengths, spilled, can_trap } = lowered;
-    let (pipelines, layout) = opened.checked(0, || {
-        let source = ShaderSource::Naga(std::borrow::Cow::Owned(module));
-        let module = opened.device.create_shader_module(ShaderModuleDescriptor { label: None, source });
-        let layout =
-            opened.device.create_bind_group_layout(&BindGroupLayoutDescriptor { label: None, entries: &entries });
-        let pipeline_layout = opened.device.create_pipeline_layout(&PipelineLayoutDescriptor {
-            label: None,
-            bind_group_layouts: &[Some(&layout)],
-            immediate_size: IMMEDIATES,
-        });
-        let pipelines = skeleton.entries.iter().map(|entry| {
-            opened.device.create_compute_pipeline(&ComputePipelineDescriptor {
-                label: None,
-                layout: Some(&pipeline_layout),
-                module: &module,
-                entry_point: Some(entry),
-                compilation_options: PipelineCompilationOptions::default(),
-                cache: None,
-            })
-        });
-        (pipelines.collect(), layout)
-    })?;
-    Ok(Compiled { pipelines, layout, inputs, lengths, spilled, can_trap })
+    let pipeline = opened.driver.compile(Source { module, entries: skeleton.entries, bindings: &bindings })?;
+    Ok(Compiled { pipeline: Arc::new(pipeline), inputs, lengths, spilled, can_trap })
 }
 
 /// What a launch needs of [`Lowering`].

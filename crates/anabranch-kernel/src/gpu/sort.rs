@@ -10,7 +10,7 @@ use crate::Error;
 use crate::graph::{Graph, Inputs, Node};
 use crate::sort::KeyOrder;
 
-static SORT: Skeleton = Skeleton {
+pub(super) static SORT: Skeleton = Skeleton {
     name: "sort",
     text: concat!(include_str!("skeletons/sums.wgsl"), include_str!("skeletons/sort.wgsl")),
     entries: &["count", "offsets", "store"],

@@ -1,8 +1,8 @@
 //! Transfers between the host and a device, and waits for them.
 //!
-//! An upload is copied to memory of wgpu and returns. A download is a copy to memory that the host can read, and the
-//! mapping of this memory, which the thread of the device reports by a one-shot channel. So a wait is that for any
-//! channel: a fiber suspends, and the wait can be cancelled.
+//! An upload is copied to memory of the driver and returns. A download is a copy to memory that the host can read,
+//! whose end the thread of the device reports by a one-shot channel. So a wait is that for any channel: a fiber
+//! suspends, and the wait can be cancelled.
 
 use std::fmt;
 use std::pin::Pin;
@@ -10,16 +10,13 @@ use std::task::{Context, Poll, ready};
 
 use anabranch::Cx;
 use anabranch::channel::{Closed, oneshot};
-use wgpu::{BufferAsyncError, MapMode};
 
 use super::GpuQueue;
+use super::driver::{Command, Use};
 use super::launch::{Commands, Written};
-use super::memory::{Block, Buffer, Use};
+use super::memory::{Block, Buffer};
 use super::traps::TrapSet;
 use crate::Error;
-
-/// What the thread of the device reports.
-type Mapped = Result<(), BufferAsyncError>;
 
 /// Words that a device copies to the host.
 pub(crate) struct Reply {
@@ -28,9 +25,9 @@ pub(crate) struct Reply {
 }
 
 enum Wait {
-    Receiver(oneshot::Receiver<Mapped>),
+    Receiver(oneshot::Receiver<()>),
     /// The receiver belongs to a future once it was polled.
-    Future(Pin<Box<dyn Future<Output = Result<Mapped, Closed>> + Send>>),
+    Future(Pin<Box<dyn Future<Output = Result<(), Closed>> + Send>>),
 }
 
 /// What has arrived once the wait has ended: the words, and then a word for each slot.
@@ -47,34 +44,23 @@ impl GpuQueue {
         let block = Block::take(&self.opened, Use::Storage, 4 * words.len() as u64)?;
         let mut written = Written::default();
         if !words.is_empty() {
-            let bytes = bytemuck::cast_slice(words);
-            self.opened.checked(bytes.len() as u64, || self.opened.queue.write_buffer(block.buffer(), 0, bytes))?;
-            // wgpu writes with the next submission.
-            written.submission = Some(self.opened.submit(None, || ())?);
+            written.submission = Some(self.opened.driver.upload(&block.memory(), bytemuck::cast_slice(words))?);
         }
         Ok(self.buffer(block, words.len(), written))
     }
 
-    /// Submits commands, and the copies of the first words of `block` and of all slots to the host.
-    pub(super) fn reply(&self, commands: Commands, block: &Block, words: usize) -> Result<Reply, Error> {
-        let Commands { mut encoder, traps } = commands;
+    /// Submits commands, and the copies of `words` words of `block`, from word number `first` on, and of all slots to
+    /// the host.
+    pub(super) fn reply(&self, commands: Commands, block: &Block, first: usize, words: usize) -> Result<Reply, Error> {
+        let Commands { mut list, traps } = commands;
         let bytes = 4 * words as u64;
         let mut staging = Block::take(&self.opened, Use::Download, bytes + 4 * traps.slots().len() as u64)?;
         if words > 0 {
-            encoder.copy_buffer_to_buffer(block.buffer(), 0, staging.buffer(), 0, Some(bytes));
+            list.push(Command::Copy { from: (block.memory(), 4 * first as u64), to: (staging.memory(), 0), bytes });
         }
-        for (number, slot) in (0..).zip(traps.slots()) {
-            encoder.copy_buffer_to_buffer(slot.block.buffer(), 0, staging.buffer(), bytes + 4 * number, Some(4));
-        }
-        staging.set_reusable(false);
-        let (sender, receiver) = oneshot::channel();
-        let submission = self.opened.submit(Some(encoder), || {
-            staging.buffer().map_async(MapMode::Read, .., move |mapped| {
-                // The receiver may be gone.
-                let _ = sender.send(mapped);
-            });
-        })?;
-        self.opened.poller.watch(submission);
+        list.extend((0..).zip(traps.slots()).map(|(number, slot)| slot.copy_to(&staging, bytes + 4 * number)));
+        staging.set_reusable(!self.opened.driver.maps_downloads());
+        let receiver = self.opened.driver.submit_download(list, &staging.memory())?;
         let arrival = Some(Arrival { staging, words, traps, queue: self.clone() });
         Ok(Reply { wait: Wait::Receiver(receiver), arrival })
     }
@@ -85,12 +71,12 @@ impl Buffer {
     pub(crate) fn wait(&self, cx: &Cx<'_>) -> Result<(), Error> {
         let traps = self.traps();
         if !traps.slots().is_empty() {
-            let commands = Commands { encoder: self.queue.encoder(), traps };
-            return self.queue.reply(commands, &self.block, 0)?.wait(cx).map(drop);
+            let commands = Commands { list: Vec::new(), traps };
+            return self.queue.reply(commands, &self.block, 0, 0)?.wait(cx).map(drop);
         }
-        let Some(submission) = self.written.submission.clone() else { return Ok(()) };
+        let Some(submission) = &self.written.submission else { return Ok(()) };
         let opened = &self.queue.opened;
-        opened.poller.end_of(submission).recv(cx).map_err(|error| opened.wait_error(error))
+        opened.driver.end_of(submission).recv(cx).map_err(|error| opened.wait_error(error))
     }
 
     /// Waits for all work on the buffer, and copies its words. `words` has their number.
@@ -99,8 +85,8 @@ impl Buffer {
         if self.words == 0 && traps.slots().is_empty() {
             return Ok(());
         }
-        let commands = Commands { encoder: self.queue.encoder(), traps };
-        self.queue.reply(commands, &self.block, self.words)?.wait_into(cx, words)
+        let commands = Commands { list: Vec::new(), traps };
+        self.queue.reply(commands, &self.block, 0, self.words)?.wait_into(cx, words)
     }
 
     /// Returns the slots that the words depend on.
@@ -121,13 +107,13 @@ impl Reply {
 
     fn wait_into(self, cx: &Cx<'_>, words: &mut [u32]) -> Result<(), Error> {
         let Some(arrival) = self.arrival else { return Ok(()) };
-        let mapped = match self.wait {
+        match self.wait {
             Wait::Receiver(mut receiver) => {
-                receiver.recv(cx).map_err(|error| arrival.queue.opened.wait_error(error))?
+                receiver.recv(cx).map_err(|error| arrival.queue.opened.wait_error(error))?;
             }
             Wait::Future(future) => cx.block_on(future)?.map_err(|Closed| arrival.queue.opened.no_reply())?,
-        };
-        arrival.read(mapped, words)
+        }
+        arrival.read(words)
     }
 
     /// Returns the words if they are there. Otherwise wakes the waker once they are.
@@ -140,29 +126,23 @@ impl Reply {
             self.wait = Wait::Future(Box::pin(async move { receiver.recv_async().await }));
         }
         let Wait::Future(future) = &mut self.wait else { unreachable!("the wait has just become a future") };
-        let mapped = ready!(future.as_mut().poll(context));
+        let arrived = ready!(future.as_mut().poll(context));
         let arrival = self.arrival.take().expect("a future is not polled after its end");
-        let mapped = mapped.map_err(|Closed| arrival.queue.opened.no_reply());
+        let arrived = arrived.map_err(|Closed| arrival.queue.opened.no_reply());
         let mut words = vec![0; arrival.words];
-        Poll::Ready(mapped.and_then(|mapped| arrival.read(mapped, &mut words)).map(|()| words))
+        Poll::Ready(arrived.and_then(|()| arrival.read(&mut words)).map(|()| words))
     }
 }
 
 impl Arrival {
     /// Copies the words, unless a kernel has trapped.
-    fn read(mut self, mapped: Mapped, words: &mut [u32]) -> Result<(), Error> {
+    fn read(mut self, words: &mut [u32]) -> Result<(), Error> {
         let opened = &self.queue.opened;
-        mapped.map_err(|BufferAsyncError| opened.no_reply())?;
-        let bytes = 4 * words.len();
         let slots = self.traps.slots();
         let mut codes = vec![0u32; slots.len()];
-        {
-            let view = self.staging.buffer().slice(..(bytes + 4 * slots.len()) as u64).get_mapped_range();
-            let view = view.map_err(|_| opened.no_reply())?;
-            bytemuck::cast_slice_mut(words).copy_from_slice(&view[..bytes]);
-            bytemuck::cast_slice_mut(&mut codes).copy_from_slice(&view[bytes..]);
+        if !opened.driver.read(&self.staging.memory(), [words, &mut codes]) {
+            return Err(opened.no_reply());
         }
-        self.staging.buffer().unmap();
         for (slot, code) in slots.iter().zip(&codes) {
             if *code == 0 {
                 slot.set_clean();

@@ -14,6 +14,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anabranch_kernel_ir::{Linker, Param, Program};
 use naga::{Block as Statements, Module, ResourceBinding, Statement};
 
+use super::driver::Command;
 use super::memory::Block;
 use crate::error::Trap;
 
@@ -29,6 +30,11 @@ pub(super) struct Slot {
 impl Slot {
     pub(super) fn new(block: Block) -> Self {
         Self { block, clean: AtomicBool::new(false) }
+    }
+
+    /// Returns the command that copies the word to an offset in a block.
+    pub(super) fn copy_to(&self, to: &Block, offset: u64) -> Command {
+        Command::Copy { from: (self.block.memory(), 0), to: (to.memory(), offset), bytes: 4 }
     }
 
     /// Remembers that the launch has ended without a trap.

@@ -2,7 +2,7 @@
 
 mod errors;
 mod fold;
-#[cfg(feature = "gpu")]
+#[cfg(any(feature = "cuda", feature = "gpu"))]
 mod gpu;
 mod kernels;
 mod map;

@@ -1,10 +1,9 @@
 //! What a device allows at most.
 
-use wgpu::Limits;
-
 use super::geometry::{Geometry, Request};
 use super::*;
 use crate::Shape;
+use crate::gpu::driver::Limits;
 use crate::gpu::operations::{MAP, REDUCE};
 
 fn restricted(restrict: impl FnOnce(&mut Limits)) -> Option<GpuQueue> {
@@ -15,9 +14,8 @@ fn restricted(restrict: impl FnOnce(&mut Limits)) -> Option<GpuQueue> {
 #[test]
 fn operations_agree_with_plain_rust_past_the_limits_of_a_dispatch() {
     let small = |limits: &mut Limits| {
-        limits.max_compute_workgroups_per_dimension = 3;
-        limits.max_compute_invocations_per_workgroup = 4;
-        limits.max_compute_workgroup_size_x = 4;
+        limits.blocks = 3;
+        limits.lanes = 4;
     };
     let Some(queue) = restricted(small) else { return };
     for n in [1, 12, 13, 20_001] {
@@ -64,7 +62,7 @@ fn few_elements_are_reduced_by_one_block_and_the_lanes_of_a_block_are_a_power_of
 
 #[test]
 fn a_vector_that_is_too_large_is_an_error_with_the_limit() {
-    let Some(queue) = restricted(|limits| limits.max_storage_buffer_binding_size = 1 << 20) else { return };
+    let Some(queue) = restricted(|limits| limits.buffer_bytes = 1 << 20) else { return };
     let fits = vec![0; 1 << 18];
     assert_eq!(queue.upload(&fits).unwrap().words(), 1 << 18);
     let error = queue.zeroed((1 << 18) + 1).unwrap_err();
@@ -74,7 +72,7 @@ fn a_vector_that_is_too_large_is_an_error_with_the_limit() {
 
 #[test]
 fn an_operation_of_too_many_vectors_is_an_error() {
-    let Some(queue) = restricted(|limits| limits.max_storage_buffers_per_shader_stage = 2) else { return };
+    let Some(queue) = restricted(|limits| limits.buffers = 2) else { return };
     let vecs = [1, 2].map(|n| queue.upload(&[n]).unwrap());
     let error = queue.collect(mapped(kernels().add, [&vecs[0], &vecs[1]])).unwrap_err();
     assert!(error.to_string().contains("3 vectors at once"), "{error}");

@@ -8,12 +8,10 @@ fn a_lost_device_is_an_error_of_each_operation_and_wait() {
     let queue = GpuQueue::open(&device).unwrap();
     let vec = queue.upload(&numbers(1000)).unwrap();
     let reply = queue.reduce(of(&vec), kernels().add, &[0]).unwrap();
-    queue.opened.device.destroy();
+    queue.opened.driver.lose();
     // The first wait may end with the result, which was under way.
     let waited = run(|cx| reply.wait(cx));
     assert!(waited.is_ok() || matches!(waited, Err(Error::Lost { .. })), "{waited:?}");
-    // wgpu reports the loss at the next poll.
-    let _ = queue.opened.device.poll(wgpu::PollType::Poll);
     let lost = |error: Error| assert!(matches!(error, Error::Lost { .. }), "{error:?}");
     lost(queue.upload(&[1]).unwrap_err());
     lost(queue.collect(of(&vec)).unwrap_err());
@@ -32,9 +30,7 @@ fn a_shared_queue_is_the_same_while_it_is_in_use_and_not_lost() {
     drop(queue);
     // The vector keeps its device open.
     assert_eq!(*vec.queue(), GpuQueue::shared(&device).unwrap());
-    vec.queue.opened.device.destroy();
-    // wgpu reports the loss once the copy has ended.
-    let _ = vec.queue.opened.device.poll(wgpu::PollType::Wait { submission_index: None, timeout: None });
+    vec.queue.opened.driver.lose();
     let other = GpuQueue::shared(&device).unwrap();
     assert_ne!(*vec.queue(), other);
     assert_eq!(download(&other.upload(&[7]).unwrap()).unwrap(), [7]);
@@ -61,13 +57,13 @@ fn vectors_and_queues_are_dropped_while_work_is_outstanding() {
 fn the_thread_of_a_device_ends_with_its_last_queue() {
     let Some(device) = device() else { return };
     let queue = GpuQueue::open(&device).unwrap();
-    let poller = queue.opened.poller_alive();
+    let thread_alive = queue.opened.driver.thread_alive();
     let vec = queue.upload(&[1, 2]).unwrap();
     drop(queue);
     assert_eq!(download(&vec).unwrap(), [1, 2]);
-    assert!(poller.upgrade().is_some());
+    assert!(thread_alive());
     drop(vec);
-    assert!(poller.upgrade().is_none(), "closing a device waits for its thread");
+    assert!(!thread_alive(), "closing a device waits for its thread");
 }
 
 #[test]

@@ -89,3 +89,11 @@ fn downloads_of_empty_vectors_and_pieces_of_words_work() {
     assert!(download(&queue.zeroed(0).unwrap()).unwrap().is_empty());
     assert_eq!(download(&queue.zeroed(3).unwrap()).unwrap(), [0; 3]);
 }
+
+#[test]
+fn a_large_vector_survives_a_round_trip() {
+    let Some(queue) = queue() else { return };
+    // More than an upload has under way at once, and no whole number of its parts.
+    let words = numbers((20 << 18) + 5);
+    assert!(download(&queue.upload(&words).unwrap()).unwrap() == words);
+}

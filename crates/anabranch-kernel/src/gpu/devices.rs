@@ -1,0 +1,95 @@
+//! The devices of this machine, of all drivers.
+//!
+//! A card that CUDA and Vulkan both have is listed once, with CUDA: its kernels start in a fraction of the time.
+
+use std::sync::{Mutex, OnceLock, Weak};
+
+use super::driver::{Driver, Limits};
+use super::opened::Opened;
+use crate::Device;
+use crate::known::KNOWN;
+
+/// A device, and how to open it.
+pub(super) struct Found {
+    pub(super) device: Device,
+    source: Source,
+    /// What [`GpuQueue::shared`](super::GpuQueue::shared) has opened, while it is in use.
+    pub(super) shared: Mutex<Weak<Opened>>,
+}
+
+enum Source {
+    #[cfg(feature = "gpu")]
+    Wgpu(Box<super::driver::wgpu::adapters::Found>),
+    #[cfg(feature = "cuda")]
+    Cuda(super::driver::cuda::Card),
+}
+
+impl Found {
+    /// Opens the device. Returns the reason if it cannot be opened.
+    pub(super) fn open(&self) -> Result<(Box<dyn Driver>, Limits), String> {
+        match &self.source {
+            #[cfg(feature = "gpu")]
+            Source::Wgpu(found) => {
+                let (driver, limits) = super::driver::wgpu::Driver::open(&found.adapter)?;
+                Ok((Box::new(driver), limits))
+            }
+            #[cfg(feature = "cuda")]
+            Source::Cuda(card) => {
+                let (driver, limits) = super::driver::cuda::Driver::open(card)?;
+                Ok((Box::new(driver), limits))
+            }
+        }
+    }
+
+    /// Returns the most rounds of loops that a lane may run, if the driver ends loops.
+    pub(super) fn rounds(&self) -> Option<u32> {
+        match &self.source {
+            #[cfg(feature = "gpu")]
+            Source::Wgpu(found) => found.rounds,
+            #[cfg(feature = "cuda")]
+            Source::Cuda(_) => None,
+        }
+    }
+}
+
+/// Returns the devices of this machine. The first call looks for them.
+pub(super) fn found() -> &'static [Found] {
+    static FOUND: OnceLock<Vec<Found>> = OnceLock::new();
+    FOUND.get_or_init(|| {
+        // The name, the figures, and the driver of each.
+        let mut all: Vec<(String, Device, Source)> = Vec::new();
+        #[cfg(feature = "cuda")]
+        let cards = super::driver::cuda::cards();
+        #[cfg(feature = "gpu")]
+        for found in super::driver::wgpu::adapters::find() {
+            #[cfg(feature = "cuda")]
+            if cards.iter().any(|card| card.is(&found.info.name, &found.info.device_pci_bus_id)) {
+                continue;
+            }
+            all.push((found.info.name.clone(), found.figures.clone(), Source::Wgpu(Box::new(found))));
+        }
+        #[cfg(feature = "cuda")]
+        all.splice(0..0, cards.into_iter().map(|card| (card.name.clone(), card.figures(), Source::Cuda(card))));
+        let mut devices: Vec<Found> = Vec::with_capacity(all.len());
+        let mut names = Vec::new();
+        for (plain, figures, source) in all {
+            let same = names.iter().filter(|name| **name == plain).count();
+            let name = if same == 0 { plain.clone() } else { format!("{plain} (number {})", same + 1) };
+            names.push(plain);
+            let device = Device::found(figures, name, devices.len());
+            devices.push(Found { device, source, shared: Mutex::default() });
+        }
+        devices
+    })
+}
+
+/// Returns one of the devices, unless `device` is only a description.
+pub(super) fn of(device: &Device) -> Option<&'static Found> {
+    found().get(device.gpu_number()?)
+}
+
+/// Returns the figures of the table of known devices, if it has a device with this name.
+pub(super) fn known(name: &str) -> Option<Device> {
+    let plain: String = name.to_lowercase().chars().filter(char::is_ascii_alphanumeric).collect();
+    KNOWN.iter().find(|(short, _)| plain.contains(short)).map(|(_, known)| known.clone())
+}

@@ -1,0 +1,222 @@
+//! Memory of the card, and memory of the host for copies.
+
+use std::ptr::{self, NonNull};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use cudarc::driver::{result, sys};
+
+use super::{Context, Event};
+use crate::Error;
+
+/// Memory of the card.
+pub(in crate::gpu) struct DeviceMemory {
+    address: sys::CUdeviceptr,
+    bytes: u64,
+    context: Arc<Context>,
+}
+
+impl DeviceMemory {
+    /// Allocates memory, not none.
+    pub(in crate::gpu::driver::cuda) fn new(context: &Arc<Context>, bytes: u64) -> Result<Self, Error> {
+        context.enter()?;
+        let size = usize::try_from(bytes).map_err(|_| Error::OutOfMemory { bytes })?;
+        let allocated = match context.is_ordered {
+            // SAFETY: the stream belongs to the context. The contents are any words, which only kernels read.
+            true => unsafe { result::malloc_async(context.stream, size) },
+            // SAFETY: as above.
+            false => unsafe { result::malloc_sync(size) },
+        };
+        Ok(Self { address: context.checked(bytes, allocated)?, bytes, context: Arc::clone(context) })
+    }
+
+    /// Returns the address of a part.
+    ///
+    /// # Panics
+    /// Panics if the part is not in the memory, or the memory not of this context.
+    pub(super) fn part(&self, context: &Context, offset: u64, bytes: u64) -> sys::CUdeviceptr {
+        assert!(ptr::eq(context, &*self.context));
+        assert!(offset.checked_add(bytes).is_some_and(|end| end <= self.bytes), "a part is in its memory");
+        self.address + offset
+    }
+}
+
+impl Drop for DeviceMemory {
+    fn drop(&mut self) {
+        if self.context.enter().is_err() {
+            return;
+        }
+        // SAFETY: `new` allocated the memory, and no later work uses it. `free_sync` waits for earlier work.
+        let _ = unsafe {
+            match self.context.is_ordered {
+                true => result::free_async(self.address, self.context.stream),
+                false => result::free_sync(self.address),
+            }
+        };
+    }
+}
+
+/// Memory of the host for copies.
+pub(in crate::gpu) struct HostMemory {
+    address: NonNull<u8>,
+    bytes: u64,
+    copies: Mutex<Copies>,
+    context: Arc<Context>,
+}
+
+/// The copies that may still use memory of the host.
+enum Copies {
+    None,
+    /// Some were submitted, without an event after them.
+    Submitted,
+    /// Those before the event.
+    Until(Arc<Event>),
+}
+
+// SAFETY: the memory belongs to the value, and `copies` is locked while it is accessed.
+unsafe impl Send for HostMemory {}
+// SAFETY: as above.
+unsafe impl Sync for HostMemory {}
+
+impl HostMemory {
+    /// Allocates memory, not none.
+    pub(in crate::gpu::driver::cuda) fn new(context: &Arc<Context>, bytes: u64) -> Result<Self, Error> {
+        context.enter()?;
+        let size = usize::try_from(bytes).map_err(|_| Error::OutOfMemory { bytes })?;
+        // SAFETY: the context is current. `drop` frees the memory.
+        let address = context.checked(bytes, unsafe { result::malloc_host(size, 0) })?;
+        let address = NonNull::new(address.cast()).ok_or(Error::OutOfMemory { bytes })?;
+        let memory = Self { address, bytes, copies: Mutex::new(Copies::None), context: Arc::clone(context) };
+        // SAFETY: the memory has `size` bytes. So all of them have values that can be read.
+        unsafe { ptr::write_bytes(address.as_ptr(), 0, size) };
+        Ok(memory)
+    }
+
+    /// Begins copies to the memory.
+    pub(in crate::gpu::driver::cuda) fn receive(&self) -> Receiving<'_> {
+        Receiving { memory: self, copies: self.copies() }
+    }
+
+    /// Returns whether no copy uses the memory.
+    pub(in crate::gpu::driver::cuda) fn is_idle(&self) -> bool {
+        self.copies().is_idle()
+    }
+
+    /// Copies words from the beginning, to one part after the other. Returns `false` if copies to the memory are still
+    /// under way.
+    pub(in crate::gpu::driver::cuda) fn read(&self, parts: [&mut [u32]; 2]) -> bool {
+        let copies = self.copies();
+        if !copies.is_idle() {
+            return false;
+        }
+        let mut offset = 0;
+        for part in parts {
+            let bytes = size_of_val(part);
+            assert!((offset + bytes) as u64 <= self.bytes, "a part is in its memory");
+            // SAFETY: the bytes are in the memory, and `part` is as long. No copy writes them, and the lock keeps new
+            // copies from it.
+            unsafe { ptr::copy_nonoverlapping(self.address.as_ptr().add(offset), part.as_mut_ptr().cast(), bytes) };
+            offset += bytes;
+        }
+        true
+    }
+
+    /// Writes `bytes` to the memory, once no copy uses it, and copies them to an offset in memory of the card. Blocks
+    /// until earlier copies have ended.
+    pub(in crate::gpu::driver::cuda) fn send(
+        &self,
+        bytes: &[u8],
+        to: &DeviceMemory,
+        offset: u64,
+    ) -> Result<Arc<Event>, Error> {
+        let mut copies = self.copies();
+        copies.wait(&self.context)?;
+        assert!(bytes.len() as u64 <= self.bytes, "the bytes fit into the memory");
+        // SAFETY: the memory has room for the bytes. No copy reads it, and the lock keeps new copies from it.
+        let source = unsafe {
+            ptr::copy_nonoverlapping(bytes.as_ptr(), self.address.as_ptr(), bytes.len());
+            std::slice::from_raw_parts(self.address.as_ptr(), bytes.len())
+        };
+        self.context.enter()?;
+        let to = to.part(&self.context, offset, bytes.len() as u64);
+        *copies = Copies::Submitted;
+        // SAFETY: both have the bytes. This memory is not written or freed before the event.
+        self.context.checked(0, unsafe { result::memcpy_htod_async(to, source, self.context.stream) })?;
+        let event = self.context.record()?;
+        *copies = Copies::Until(Arc::clone(&event));
+        Ok(event)
+    }
+
+    fn copies(&self) -> MutexGuard<'_, Copies> {
+        self.copies.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Copies {
+    fn is_idle(&self) -> bool {
+        match self {
+            Self::None => true,
+            Self::Submitted => false,
+            Self::Until(event) => event.is_reached().unwrap_or(false),
+        }
+    }
+
+    /// Waits for the copies.
+    fn wait(&mut self, context: &Context) -> Result<(), Error> {
+        match self {
+            Self::None => {}
+            Self::Submitted => {
+                context.synchronize();
+                context.check_lost()?;
+            }
+            Self::Until(event) => event.wait()?,
+        }
+        *self = Self::None;
+        Ok(())
+    }
+}
+
+impl Drop for HostMemory {
+    fn drop(&mut self) {
+        let waited = self.copies().wait(&Arc::clone(&self.context));
+        // A copy may still use the memory of a lost device, so that is not freed.
+        if waited.is_ok() && self.context.enter().is_ok() {
+            // SAFETY: `new` allocated the memory, and no copy uses it.
+            let _ = unsafe { result::free_host(self.address.as_ptr().cast()) };
+        }
+    }
+}
+
+/// Copies to memory of the host that are being submitted.
+pub(in crate::gpu::driver::cuda) struct Receiving<'a> {
+    memory: &'a HostMemory,
+    copies: MutexGuard<'a, Copies>,
+}
+
+impl Receiving<'_> {
+    /// Copies bytes from an offset in memory of the card to an offset here.
+    pub(in crate::gpu::driver::cuda) fn copy(
+        &mut self,
+        (from, offset): (&DeviceMemory, u64),
+        to: u64,
+        bytes: u64,
+    ) -> Result<(), Error> {
+        let context = &self.memory.context;
+        context.enter()?;
+        assert!(to.checked_add(bytes).is_some_and(|end| end <= self.memory.bytes), "a part is in its memory");
+        let from = from.part(context, offset, bytes);
+        *self.copies = Copies::Submitted;
+        // SAFETY: both have the bytes. This memory is not read or freed before an event after the copy.
+        let copied = unsafe {
+            let to = self.memory.address.as_ptr().add(to as usize).cast();
+            sys::cuMemcpyDtoHAsync_v2(to, from, bytes as usize, context.stream)
+        };
+        context.checked(0, copied.result())
+    }
+
+    /// Ends the copies. Returns the event after them.
+    pub(in crate::gpu::driver::cuda) fn end(mut self) -> Result<Arc<Event>, Error> {
+        let event = self.memory.context.record()?;
+        *self.copies = Copies::Until(Arc::clone(&event));
+        Ok(event)
+    }
+}

@@ -1,0 +1,253 @@
+//! The calls of the CUDA driver, behind types that cannot be misused.
+//!
+//! All work of an opened device is in one stream, so it runs in the order of the calls. Memory of the device is freed
+//! in this order too, after the work that was submitted before. Memory of the host that a copy uses has the event after
+//! the copy, and is neither read, written nor freed before this event.
+//!
+//! The context is the primary one of the card, which the program's other users of CUDA share.
+
+mod kernels;
+mod memory;
+
+use std::ffi::CStr;
+use std::ptr;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use cudarc::driver::result::{self, DriverError};
+use cudarc::driver::sys::{self, CUdevice_attribute as Attribute, CUresult as Code};
+
+use crate::Error;
+
+pub(in crate::gpu) use kernels::Kernels;
+pub(super) use memory::Receiving;
+pub(in crate::gpu) use memory::{DeviceMemory, HostMemory};
+
+/// The oldest driver that has all calls, that of CUDA 11.4.
+const OLDEST_DRIVER: i32 = 11_040;
+
+/// Returns the number of cards. It is 0 if there is no library, no driver or an old one.
+pub(super) fn count() -> i32 {
+    // SAFETY: loading the library of the driver runs its initializers, which have no requirements.
+    if !unsafe { sys::is_culib_present() } {
+        return 0;
+    }
+    let mut version = 0;
+    // SAFETY: the driver writes one number.
+    let known = unsafe { sys::cuDriverGetVersion(&raw mut version) }.result();
+    if known.is_err() || version < OLDEST_DRIVER || result::init().is_err() {
+        return 0;
+    }
+    result::device::get_count().unwrap_or(0)
+}
+
+/// Returns an attribute of a card.
+pub(super) fn attribute(card: i32, attribute: Attribute) -> Option<u32> {
+    let device = result::device::get(card).ok()?;
+    // SAFETY: the driver returned the device.
+    let value = unsafe { result::device::get_attribute(device, attribute) }.ok()?;
+    u32::try_from(value).ok()
+}
+
+/// Returns the name of a card, its memory, and the number of its slot.
+pub(super) fn identity(card: i32) -> Option<(String, u64, String)> {
+    let device = result::device::get(card).ok()?;
+    let name = result::device::get_name(device).ok()?;
+    // SAFETY: the driver returned the device.
+    let memory = unsafe { result::device::total_mem(device) }.ok()?;
+    let mut slot = [0u8; 32];
+    // SAFETY: the driver writes at most as many bytes as it is told, with a NUL at the end.
+    let known = unsafe { sys::cuDeviceGetPCIBusId(slot.as_mut_ptr().cast(), 32, device) }.result();
+    let slot = CStr::from_bytes_until_nul(&slot).ok().filter(|_| known.is_ok());
+    Some((name, memory as u64, slot.map(|slot| slot.to_string_lossy().into_owned()).unwrap_or_default()))
+}
+
+/// An opened card: a context and a stream.
+pub(super) struct Context {
+    device: sys::CUdevice,
+    context: sys::CUcontext,
+    stream: sys::CUstream,
+    /// Whether memory is allocated and freed in the order of the stream.
+    is_ordered: bool,
+    /// Events that nobody waits for.
+    events: Mutex<Vec<RawEvent>>,
+    lost: OnceLock<String>,
+}
+
+struct RawEvent(sys::CUevent);
+
+// SAFETY: the driver's handles may be used by any thread.
+unsafe impl Send for RawEvent {}
+// SAFETY: the calls of the driver are thread-safe. Each call here makes the context current first, for its thread.
+unsafe impl Send for Context {}
+// SAFETY: as above.
+unsafe impl Sync for Context {}
+
+impl Context {
+    /// Opens a card.
+    pub(super) fn open(card: i32) -> Result<Arc<Self>, String> {
+        let failed = |error: DriverError| error.to_string();
+        let device = result::device::get(card).map_err(failed)?;
+        // SAFETY: the driver returned the device. `drop` releases the context.
+        let context = unsafe { result::primary_ctx::retain(device) }.map_err(failed)?;
+        let is_ordered = attribute(card, Attribute::CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED) == Some(1);
+        let stream = ptr::null_mut();
+        let mut opened = Self { device, context, stream, is_ordered, events: Mutex::default(), lost: OnceLock::new() };
+        // SAFETY: the context is retained.
+        unsafe { result::ctx::set_current(context) }.map_err(failed)?;
+        opened.stream = result::stream::create(result::stream::StreamKind::NonBlocking).map_err(failed)?;
+        Ok(Arc::new(opened))
+    }
+
+    /// Makes the context current for the calls of this thread.
+    fn enter(&self) -> Result<(), Error> {
+        self.check_lost()?;
+        // SAFETY: the context is retained until `drop`.
+        self.checked(0, unsafe { result::ctx::set_current(self.context) })
+    }
+
+    fn check_lost(&self) -> Result<(), Error> {
+        self.lost.get().map_or(Ok(()), |reason| Err(Error::Lost { reason: reason.clone() }))
+    }
+
+    /// Returns why the device is lost, if it is.
+    pub(super) fn lost(&self) -> Option<String> {
+        self.lost.get().cloned()
+    }
+
+    /// Makes the device count as lost.
+    pub(super) fn lose(&self, reason: &str) {
+        let _ = self.lost.set(reason.to_owned());
+    }
+
+    /// Returns what a call has returned. An error that says nothing about the call alone loses the device.
+    fn checked<T>(&self, bytes: u64, returned: Result<T, DriverError>) -> Result<T, Error> {
+        returned.map_err(|error| match error.0 {
+            Code::CUDA_ERROR_OUT_OF_MEMORY => Error::OutOfMemory { bytes },
+            Code::CUDA_ERROR_INVALID_VALUE
+            | Code::CUDA_ERROR_INVALID_IMAGE
+            | Code::CUDA_ERROR_INVALID_PTX
+            | Code::CUDA_ERROR_INVALID_SOURCE
+            | Code::CUDA_ERROR_JIT_COMPILATION_DISABLED
+            | Code::CUDA_ERROR_JIT_COMPILER_NOT_FOUND
+            | Code::CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES
+            | Code::CUDA_ERROR_NO_BINARY_FOR_GPU
+            | Code::CUDA_ERROR_NOT_FOUND
+            | Code::CUDA_ERROR_NOT_SUPPORTED
+            | Code::CUDA_ERROR_UNSUPPORTED_PTX_VERSION => {
+                Error::Unsupported { reason: format!("the driver refuses: {error}") }
+            }
+            _ => {
+                self.lose(&error.to_string());
+                Error::Lost { reason: error.to_string() }
+            }
+        })
+    }
+
+    /// Waits until all work has ended.
+    pub(super) fn synchronize(&self) {
+        if self.enter().is_ok() {
+            // SAFETY: the stream is destroyed in `drop`.
+            let _ = self.checked(0, unsafe { result::stream::synchronize(self.stream) });
+        }
+    }
+
+    /// Returns an event at the end of the work so far.
+    pub(super) fn record(self: &Arc<Self>) -> Result<Arc<Event>, Error> {
+        self.enter()?;
+        let kept = self.events().pop();
+        let raw = match kept {
+            Some(RawEvent(raw)) => raw,
+            None => {
+                let mut raw = ptr::null_mut();
+                let flags = sys::CUevent_flags::CU_EVENT_BLOCKING_SYNC as u32
+                    | sys::CUevent_flags::CU_EVENT_DISABLE_TIMING as u32;
+                // SAFETY: the driver writes one handle.
+                self.checked(0, unsafe { sys::cuEventCreate(&raw mut raw, flags) }.result())?;
+                raw
+            }
+        };
+        let event = Event { raw, context: Arc::clone(self) };
+        // SAFETY: event and stream belong to the context, and are destroyed in its `drop`.
+        self.checked(0, unsafe { result::event::record(raw, self.stream) })?;
+        Ok(Arc::new(event))
+    }
+
+    fn events(&self) -> MutexGuard<'_, Vec<RawEvent>> {
+        self.events.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Sets the first bytes of memory to 0.
+    pub(super) fn clear(&self, memory: &DeviceMemory, bytes: u64) -> Result<(), Error> {
+        self.enter()?;
+        let address = memory.part(self, 0, bytes);
+        // SAFETY: the bytes are in the memory, which is freed in the order of the stream.
+        self.checked(0, unsafe { result::memset_d8_async(address, 0, bytes as usize, self.stream) })
+    }
+
+    /// Copies bytes from one memory to another one, from an offset to an offset.
+    pub(super) fn copy(
+        &self,
+        (from, from_offset): (&DeviceMemory, u64),
+        (to, to_offset): (&DeviceMemory, u64),
+        bytes: u64,
+    ) -> Result<(), Error> {
+        self.enter()?;
+        let (from, to) = (from.part(self, from_offset, bytes), to.part(self, to_offset, bytes));
+        // SAFETY: the bytes are in both, which are freed in the order of the stream.
+        self.checked(0, unsafe { result::memcpy_dtod_async(to, from, bytes as usize, self.stream) })
+    }
+}
+
+impl Drop for Context {
+    fn drop(&mut self) {
+        // SAFETY: nothing that uses the context is left, because all of it has a reference. The driver ends the work
+        // of the stream before it destroys it.
+        unsafe {
+            let _ = result::ctx::set_current(self.context);
+            for RawEvent(event) in self.events().drain(..) {
+                let _ = result::event::destroy(event);
+            }
+            if !self.stream.is_null() {
+                let _ = result::stream::synchronize(self.stream);
+                let _ = result::stream::destroy(self.stream);
+            }
+            let _ = result::primary_ctx::release(self.device);
+        }
+    }
+}
+
+/// A point in the stream.
+pub(in crate::gpu) struct Event {
+    raw: sys::CUevent,
+    context: Arc<Context>,
+}
+
+// SAFETY: the driver's handles may be used by any thread.
+unsafe impl Send for Event {}
+// SAFETY: as above. It is recorded before it is shared.
+unsafe impl Sync for Event {}
+
+impl Event {
+    /// Returns whether the stream has reached the event.
+    pub(super) fn is_reached(&self) -> Result<bool, Error> {
+        self.context.enter()?;
+        // SAFETY: the event is destroyed with the context.
+        match unsafe { result::event::query(self.raw) } {
+            Err(DriverError(Code::CUDA_ERROR_NOT_READY)) => Ok(false),
+            returned => self.context.checked(0, returned).map(|()| true),
+        }
+    }
+
+    /// Blocks until the stream has reached the event.
+    pub(super) fn wait(&self) -> Result<(), Error> {
+        self.context.enter()?;
+        // SAFETY: the event is destroyed with the context.
+        self.context.checked(0, unsafe { result::event::synchronize(self.raw) })
+    }
+}
+
+impl Drop for Event {
+    fn drop(&mut self) {
+        self.context.events().push(RawEvent(self.raw));
+    }
+}

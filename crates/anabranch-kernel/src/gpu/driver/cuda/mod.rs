@@ -1,0 +1,227 @@
+//! The driver CUDA: NVIDIA's GPUs, with kernels that NVRTC compiles.
+//!
+//! The libraries are loaded at run time, so a program with this driver also starts where there are none. `write_cuda`
+//! writes a module as CUDA C++, `compiler` compiles that, and `api` has the calls and all `unsafe` code beside them.
+
+mod api;
+mod cards;
+mod compiler;
+#[cfg(test)]
+mod tests;
+
+use std::collections::VecDeque;
+use std::hint::spin_loop;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use anabranch::channel::oneshot;
+use anabranch_kernel_ir::write_cuda;
+
+use super::{Command, Launch, Limits, Pipeline, Source, Ticket, Use};
+use crate::Error;
+use crate::gpu::poller::Poller;
+use api::{Context, DeviceMemory, HostMemory, Receiving};
+
+pub(in crate::gpu) use api::{Event, Kernels};
+pub(in crate::gpu) use cards::{Card, cards};
+
+/// How long the thread of a device looks whether work has ended, before it sleeps until then. Waking takes about as
+/// long.
+const SPIN: Duration = Duration::from_micros(20);
+
+/// The bytes of an upload that are copied at once.
+const CHUNK: usize = 1 << 20;
+/// The most chunks that wait for the device. An upload of more waits for the first of them.
+const CHUNKS: usize = 16;
+
+/// Memory.
+#[derive(Clone)]
+pub(in crate::gpu) enum Memory {
+    Device(Arc<DeviceMemory>),
+    Host(Arc<HostMemory>),
+}
+
+/// An opened card.
+pub(in crate::gpu) struct Driver {
+    poller: Poller<Arc<Event>>,
+    context: Arc<Context>,
+    compute: (u32, u32),
+    /// The chunks of uploads, in the order of their last use.
+    uploads: Mutex<VecDeque<Arc<HostMemory>>>,
+}
+
+impl Driver {
+    /// Opens a card. Returns the reason if it cannot be opened.
+    pub(in crate::gpu) fn open(card: &Card) -> Result<(Self, Limits), String> {
+        let context = Context::open(card.number)?;
+        let poller =
+            Poller::start(|event: Arc<Event>| wait(&event)).map_err(|error| format!("no thread for it: {error}"))?;
+        Ok((Self { poller, context, compute: card.compute, uploads: Mutex::default() }, card.limits.clone()))
+    }
+
+    /// Submits the commands. Those that copy to memory of the host do so by `receiving`.
+    fn submit_to(&self, commands: Vec<Command>, mut receiving: Option<&mut Receiving<'_>>) -> Result<(), Error> {
+        for command in commands {
+            match command {
+                Command::Clear { memory, bytes } => self.context.clear(device_memory(&memory), bytes)?,
+                Command::Copy { from, to, bytes } => {
+                    let from = (device_memory(&from.0), from.1);
+                    match (memory(&to.0), &mut receiving) {
+                        (Memory::Device(memory), _) => self.context.copy(from, (memory, to.1), bytes)?,
+                        (Memory::Host(_), Some(receiving)) => receiving.copy(from, to.1, bytes)?,
+                        (Memory::Host(_), None) => unreachable!("only downloads copy to the host"),
+                    }
+                }
+                Command::Launch(launch) => self.launch(&launch)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn launch(&self, launch: &Launch) -> Result<(), Error> {
+        let kernels = kernels(&launch.pipeline);
+        let buffers = kernels.bindings().map(|binding| {
+            let bound = launch.bindings.iter().find(|(number, _, _)| *number == binding);
+            let (_, memory, bytes) = bound.expect("each variable that a kernel uses is bound");
+            (device_memory(memory), *bytes)
+        });
+        let buffers: Vec<_> = buffers.collect();
+        launch.dispatches.iter().try_for_each(|dispatch| {
+            self.context.launch(kernels, dispatch.entry, dispatch.blocks, &buffers, &dispatch.immediates)
+        })
+    }
+
+    /// Returns a chunk for an upload: the one whose last use is longest ago, if it is free or there are enough.
+    fn chunk(&self) -> Result<Arc<HostMemory>, Error> {
+        let mut uploads = self.uploads.lock().unwrap_or_else(PoisonError::into_inner);
+        let chunk = match uploads.pop_front() {
+            Some(first) if first.is_idle() || uploads.len() + 1 >= CHUNKS => first,
+            first => {
+                first.into_iter().for_each(|first| uploads.push_front(first));
+                Arc::new(HostMemory::new(&self.context, CHUNK as u64)?)
+            }
+        };
+        uploads.push_back(Arc::clone(&chunk));
+        Ok(chunk)
+    }
+}
+
+impl Drop for Driver {
+    /// Waits for the work, so that nothing of it is left when the device is closed.
+    fn drop(&mut self) {
+        self.context.synchronize();
+    }
+}
+
+impl super::Driver for Driver {
+    fn allocate(&self, kind: Use, bytes: u64) -> Result<super::Memory, Error> {
+        Ok(super::Memory::Cuda(match kind {
+            Use::Storage => Memory::Device(Arc::new(DeviceMemory::new(&self.context, bytes)?)),
+            Use::Download => Memory::Host(Arc::new(HostMemory::new(&self.context, bytes)?)),
+        }))
+    }
+
+    fn upload(&self, to: &super::Memory, bytes: &[u8]) -> Result<Ticket, Error> {
+        let mut last = None;
+        for (number, part) in (0..).zip(bytes.chunks(CHUNK)) {
+            last = Some(self.chunk()?.send(part, device_memory(to), number * CHUNK as u64)?);
+        }
+        Ok(Ticket::Cuda(last.expect("an upload has bytes")))
+    }
+
+    fn compile(&self, source: Source<'_>) -> Result<Pipeline, Error> {
+        let unsupported = |reason| Error::Unsupported { reason };
+        let text = write_cuda(&source.module).map_err(unsupported)?;
+        let image = compiler::compile(&text.text, self.compute).map_err(unsupported)?;
+        let lanes = source.module.entry_points.first().map_or(1, |entry| entry.workgroup_size[0]);
+        self.context.load(&image, text, source.entries.len(), lanes).map(Pipeline::Cuda)
+    }
+
+    fn submit(&self, commands: Vec<Command>) -> Result<Ticket, Error> {
+        self.submit_to(commands, None)?;
+        self.context.record().map(Ticket::Cuda)
+    }
+
+    fn submit_download(&self, commands: Vec<Command>, to: &super::Memory) -> Result<oneshot::Receiver<()>, Error> {
+        let mut receiving = host_memory(to).receive();
+        self.submit_to(commands, Some(&mut receiving))?;
+        Ok(self.poller.end_of(receiving.end()?))
+    }
+
+    fn read(&self, memory: &super::Memory, parts: [&mut [u32]; 2]) -> bool {
+        host_memory(memory).read(parts)
+    }
+
+    fn maps_downloads(&self) -> bool {
+        false
+    }
+
+    fn end_of(&self, ticket: &Ticket) -> oneshot::Receiver<()> {
+        self.poller.end_of(Arc::clone(event(ticket)))
+    }
+
+    fn lost(&self) -> Option<String> {
+        self.context.lost()
+    }
+
+    #[cfg(test)]
+    fn lose(&self) {
+        self.context.synchronize();
+        self.context.lose("a test has lost it");
+    }
+
+    #[cfg(test)]
+    fn thread_alive(&self) -> Box<dyn Fn() -> bool> {
+        self.poller.alive()
+    }
+}
+
+/// Waits for an event. Returns `false` if the device is lost.
+fn wait(event: &Event) -> bool {
+    let start = Instant::now();
+    while start.elapsed() < SPIN {
+        match event.is_reached() {
+            Ok(false) => spin_loop(),
+            reached => return reached.is_ok(),
+        }
+    }
+    event.wait().is_ok()
+}
+
+fn memory(memory: &super::Memory) -> &Memory {
+    match memory {
+        super::Memory::Cuda(memory) => memory,
+        #[cfg(feature = "gpu")]
+        super::Memory::Wgpu(_) => unreachable!("a queue uses memory of its own driver"),
+    }
+}
+
+fn device_memory(of: &super::Memory) -> &DeviceMemory {
+    match memory(of) {
+        Memory::Device(memory) => memory,
+        Memory::Host(_) => unreachable!("kernels and copies read memory of the device"),
+    }
+}
+
+fn host_memory(of: &super::Memory) -> &HostMemory {
+    match memory(of) {
+        Memory::Host(memory) => memory,
+        Memory::Device(_) => unreachable!("a download is to memory of the host"),
+    }
+}
+
+fn event(ticket: &Ticket) -> &Arc<Event> {
+    match ticket {
+        Ticket::Cuda(event) => event,
+        #[cfg(feature = "gpu")]
+        Ticket::Wgpu(_) => unreachable!("a queue waits for submissions of its own driver"),
+    }
+}
+
+fn kernels(pipeline: &Pipeline) -> &Kernels {
+    match pipeline {
+        Pipeline::Cuda(kernels) => kernels,
+        #[cfg(feature = "gpu")]
+        Pipeline::Wgpu(_) => unreachable!("a queue has pipelines of its own driver"),
+    }
+}

@@ -1,0 +1,73 @@
+//! What the writer does not know is an error.
+
+use anabranch_kernel_ir::write_cuda;
+use naga::front::wgsl;
+
+#[test]
+fn what_no_kernel_uses_is_refused() {
+    let main = |globals: &str, body: &str| format!("{globals}\n@compute @workgroup_size(1) fn main() {{ {body} }}");
+    let words = "@group(0) @binding(0) var<storage, read_write> words: array<u32>;";
+    let floats = "@group(0) @binding(0) var<storage, read_write> floats: array<f32>;";
+    let programs = [
+        (main("@group(0) @binding(0) var<uniform> n: vec4<u32>;", "_ = n.x;"), "Uniform"),
+        (main("@group(1) @binding(0) var<storage, read_write> words: array<u32>;", "words[0] = 1u;"), "group 0"),
+        (main("@group(0) @binding(0) var<storage, read_write> one: u32;", "one = 1u;"), "array of any length"),
+        (main("@group(0) @binding(0) var<storage, read_write> v: array<vec4<f32>>;", "v[0].x = 1;"), "Vector"),
+        (
+            main("@group(0) @binding(0) var<storage, read_write> v: array<atomic<i32>>;", "atomicAdd(&v[0], 1);"),
+            "Atomic",
+        ),
+        (main(words, "words[0] = arrayLength(&words);"), "ArrayLength"),
+        (main(words, "let m = mat2x2<f32>(); words[0] = u32(m[0].x);"), "Matrix"),
+        (main(words, "let v = vec2<f32>(f32(words[0])); words[0] = u32(v.x);"), "Vector"),
+        (main(words, "let v = vec2(words[0]) * vec2(words[1]); words[0] = v.x;"), "Vector"),
+        (main(floats, "floats[0] = min(floats[1], floats[2]);"), "Min of floats"),
+        (main(floats, "floats[0] = cosh(asinh(floats[1]));"), "Asinh of floats"),
+        (
+            main(
+                "@group(0) @binding(0) var<storage, read_write> w: array<atomic<u32>>;",
+                "atomicCompareExchangeWeak(&w[0], 1u, 2u);",
+            ),
+            "",
+        ),
+        (
+            main(
+                &format!("{words}\nfn add(n: ptr<function, u32>) {{ *n += 1u; }}"),
+                "var n = 1u; add(&n); words[0] = n;",
+            ),
+            "Pointer",
+        ),
+        (format!("{words}\n@compute @workgroup_size(2, 2) fn main() {{ words[0] = 1u; }}"), "more than one dimension"),
+        (
+            format!(
+                "{words}\n@compute @workgroup_size(1) fn main(@builtin(num_workgroups) n: vec3<u32>) {{ words[0] = n.x; }}"
+            ),
+            "NumWorkGroups",
+        ),
+    ];
+    for (program, reason) in programs {
+        let module = wgsl::parse_str(&program).unwrap_or_else(|error| panic!("{program}: {error}"));
+        let refused = write_cuda(&module).expect_err(&program);
+        assert!(refused.contains(reason), "{program}: {refused}");
+    }
+}
+
+#[test]
+fn statements_that_no_skeleton_has_are_written() {
+    let text = "
+        @group(0) @binding(0) var<storage, read_write> words: array<u32>;
+        @compute @workgroup_size(1) fn main(@builtin(local_invocation_index) lane: u32) {
+            var i = 0u;
+            loop {
+                switch words[i] {
+                    case 1u, 2u: { words[i] = 5u; }
+                    case 3u: { i += 2u; continue; }
+                    default: { break; }
+                }
+                continuing { i += 1u; break if i > 9u; }
+            }
+        }";
+    let source = write_cuda(&wgsl::parse_str(text).unwrap()).unwrap();
+    assert!(source.text.contains("switch (") && source.text.contains("break;"));
+    assert_eq!((source.buffers.len(), source.immediates), (1, 0));
+}

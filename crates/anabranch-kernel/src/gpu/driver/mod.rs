@@ -1,0 +1,147 @@
+//! What the operations need of a driver, and the drivers.
+//!
+//! A driver allocates memory, compiles modules of naga, and runs lists of [`Command`]s in the order of their
+//! submissions. Those of several threads may come in any order, and those of one list keep their order. So memory may
+//! be used again, and dropped, as soon as the last command on it is submitted. A wait is one for a one-shot channel, to
+//! which a thread of the driver sends.
+
+#[cfg(feature = "cuda")]
+pub(super) mod cuda;
+#[cfg(feature = "gpu")]
+pub(super) mod wgpu;
+
+use std::sync::Arc;
+
+use anabranch::channel::oneshot;
+
+use super::launch::Immediates;
+use crate::Error;
+
+/// What a device allows at most.
+#[derive(Clone, Debug)]
+pub(super) struct Limits {
+    /// The blocks of a dispatch.
+    pub(super) blocks: u32,
+    /// The lanes of a block.
+    pub(super) lanes: u32,
+    /// The bytes of the memory of a block.
+    pub(super) shared_bytes: u32,
+    /// The vectors that an operation reads and writes.
+    pub(super) buffers: usize,
+    /// The bytes of a vector.
+    pub(super) buffer_bytes: u64,
+}
+
+/// What memory is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Use {
+    /// Kernels.
+    Storage,
+    /// Transfers to the host.
+    Download,
+}
+
+/// Memory of a driver. A clone is the same memory.
+#[derive(Clone)]
+pub(super) enum Memory {
+    #[cfg(feature = "gpu")]
+    Wgpu(::wgpu::Buffer),
+    #[cfg(feature = "cuda")]
+    Cuda(cuda::Memory),
+}
+
+/// A compiled module of a driver.
+pub(super) enum Pipeline {
+    #[cfg(feature = "gpu")]
+    Wgpu(wgpu::Pipeline),
+    #[cfg(feature = "cuda")]
+    Cuda(cuda::Kernels),
+}
+
+/// A submission of a driver.
+#[derive(Clone)]
+pub(super) enum Ticket {
+    #[cfg(feature = "gpu")]
+    Wgpu(::wgpu::SubmissionIndex),
+    #[cfg(feature = "cuda")]
+    Cuda(Arc<cuda::Event>),
+}
+
+/// A module to compile.
+pub(super) struct Source<'a> {
+    pub(super) module: naga::Module,
+    pub(super) entries: &'a [&'a str],
+    /// The numbers of the storage variables, and whether they are only read.
+    #[cfg_attr(not(feature = "gpu"), allow(dead_code, reason = "CUDA finds them in the module"))]
+    pub(super) bindings: &'a [(u32, bool)],
+}
+
+/// A command of a list.
+pub(super) enum Command {
+    /// Sets the first `bytes` to 0.
+    Clear { memory: Memory, bytes: u64 },
+    /// Copies `bytes` from an offset in memory to an offset in other memory.
+    Copy { from: (Memory, u64), to: (Memory, u64), bytes: u64 },
+    /// Runs dispatches of a compiled module.
+    Launch(Launch),
+}
+
+/// Dispatches on the same memory.
+pub(super) struct Launch {
+    pub(super) pipeline: Arc<Pipeline>,
+    /// The number of each storage variable, its memory, and the bytes of it that the module may access.
+    pub(super) bindings: Vec<(u32, Memory, u64)>,
+    pub(super) dispatches: Vec<Dispatch>,
+}
+
+/// One dispatch: the number of the entry point, the blocks, and the immediates.
+pub(super) struct Dispatch {
+    pub(super) entry: usize,
+    pub(super) blocks: u32,
+    pub(super) immediates: Immediates,
+}
+
+/// An opened device of a driver.
+pub(super) trait Driver: Send + Sync {
+    /// Allocates memory. Its contents are any words.
+    fn allocate(&self, kind: Use, bytes: u64) -> Result<Memory, Error>;
+
+    /// Copies `bytes`, not none, to the beginning of memory.
+    fn upload(&self, to: &Memory, bytes: &[u8]) -> Result<Ticket, Error>;
+
+    /// Compiles a module.
+    fn compile(&self, source: Source<'_>) -> Result<Pipeline, Error>;
+
+    /// Submits commands.
+    fn submit(&self, commands: Vec<Command>) -> Result<Ticket, Error>;
+
+    /// Submits commands that copy to `memory`, which is for [`Use::Download`]. The channel reports when it can be read,
+    /// and closes if the device is lost.
+    fn submit_download(&self, commands: Vec<Command>, memory: &Memory) -> Result<oneshot::Receiver<()>, Error>;
+
+    /// Copies the words of memory that a [`submit_download`](Self::submit_download) has reported, to one part after the
+    /// other. Returns `false` if they are not there. They can be read once.
+    fn read(&self, memory: &Memory, parts: [&mut [u32]; 2]) -> bool;
+
+    /// Returns whether memory for downloads cannot be used again between a submission and the [`read`](Self::read).
+    fn maps_downloads(&self) -> bool;
+
+    /// Returns what is sent at the end of a submission. It closes if the device is lost.
+    fn end_of(&self, ticket: &Ticket) -> oneshot::Receiver<()>;
+
+    /// Returns why the device is lost, if it is.
+    fn lost(&self) -> Option<String>;
+
+    /// Makes the device count as lost.
+    #[cfg(test)]
+    fn lose(&self);
+
+    /// Returns a function that returns whether the thread of the device still runs.
+    #[cfg(test)]
+    fn thread_alive(&self) -> Box<dyn Fn() -> bool>;
+}
+
+/// Returns an error if the device is lost.
+pub(super) fn check(driver: &dyn Driver) -> Result<(), Error> {
+    driver.lost().map_or(Ok(()), |reason| Err(Error::Lost { reason }))
+}
