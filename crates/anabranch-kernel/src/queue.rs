@@ -10,8 +10,8 @@ use crate::{Device, DeviceVec, Element, Error};
 /// An opened device, which runs operations and holds vectors. A clone is the same queue.
 ///
 /// On [`cpu`](Self::cpu) an operation runs in the caller's pool, or in the default pool, and has ended when the call
-/// returns. On another device a call begins the operation, in the order of the calls, and returns. The last clone and the
-/// last vector of a queue close the device, and wait for the operations that it still runs.
+/// returns. On another device a call begins the operation, in the order of the calls, and returns. The last clone and
+/// the last vector of a queue close the device, and wait for the operations that it still runs.
 ///
 /// ```
 /// use anabranch_kernel::{Queue, Vector};

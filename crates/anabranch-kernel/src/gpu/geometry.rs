@@ -1,9 +1,10 @@
 //! Where an operation runs: how many blocks, and how many lanes each.
 //!
 //! The plan of the device decides, within what a dispatch and the memory of a block allow. Lanes stride, so any number
-//! of blocks is enough. The lanes of a block are rounded down to a power of two. Where several blocks need more dispatches than one, few elements get one block. One driver ends
-//! the loops of a lane after some rounds, which are counted over all its loops. There more lanes are launched, so that
-//! a lane takes few elements, and only one if a kernel has loops of its own.
+//! of blocks is enough. The lanes of a block are rounded down to a power of two. Where several blocks need more
+//! dispatches than one, few elements get one block. One driver ends the loops of a lane after some rounds, which are
+//! counted over all its loops. There more lanes are launched, so that a lane takes few elements, and only one if a
+//! kernel has loops of its own.
 
 use super::opened::Opened;
 use super::pipeline::Skeleton;

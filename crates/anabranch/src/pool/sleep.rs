@@ -217,9 +217,9 @@ impl Sleep {
         if roles.has_heartbeat {
             return Assigned::Before;
         }
-        let sleeper = roles.asleep.pop();
+        let assigned = roles.asleep.pop().map_or(Assigned::NoSleeper, Assigned::Sleeper);
         self.set_heartbeat(&mut roles, true);
-        sleeper.map_or(Assigned::NoSleeper, Assigned::Sleeper)
+        assigned
     }
 
     /// Returns the sleeper that succeeds a heartbeat worker that goes to work; the caller must wake it. Returns `None`
