@@ -113,7 +113,7 @@ fn most_lanes(opened: &Opened, request: &Request<'_>) -> Result<u32, Error> {
 }
 
 /// Returns whether a kernel of an operation has loops.
-fn has_loops(opened: &Opened, request: &Request<'_>) -> Result<bool, Error> {
+pub(super) fn has_loops(opened: &Opened, request: &Request<'_>) -> Result<bool, Error> {
     let of_operator = match request.operator {
         Some(operator) => opened.program(operator.name, operator.program)?.has_loops,
         None => false,

@@ -3,7 +3,7 @@
 use anabranch::Cx;
 
 use super::driver::{Command, Use};
-use super::geometry::{Geometry, Request};
+use super::geometry::{Geometry, Request, has_loops};
 use super::launch::{Commands, Dispatch, Operation, SKELETON_WORDS, Written};
 use super::memory::{Block, Buffer};
 use super::pipeline::{ONE_BLOCK, Skeleton};
@@ -24,6 +24,10 @@ pub(super) static MAP: Skeleton = Skeleton {
     rounds: 1,
     one_block: 0,
 };
+
+/// For kernels without loops. Another one would be five times as long, and takes its time for arithmetic.
+pub(super) static MAP_FOUR: Skeleton =
+    Skeleton { name: "map_four", text: include_str!("skeletons/map_four.wgsl"), entries: &["map_four"], ..MAP };
 
 pub(super) static REDUCE: Skeleton = Skeleton {
     name: "reduce",
@@ -114,7 +118,7 @@ impl GpuQueue {
         let geometry = Geometry::new(&self.opened, &request)?;
         let result = self.take(len, item)?;
         let operation = Operation {
-            skeleton: &MAP,
+            skeleton: if has_loops(&self.opened, &request)? { &MAP } else { &MAP_FOUR },
             lanes: geometry.lanes,
             graph: &graph,
             roots: roots(&trees, [item]),

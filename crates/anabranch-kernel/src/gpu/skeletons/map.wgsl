@@ -1,5 +1,4 @@
-// Stores each element. The lanes stride: params[1] is the number of all lanes. A lane loads four elements before it stores
-// them: a core that waits for more memory at once gets more of its bandwidth.
+// Stores each element. The lanes stride: params[1] is the number of all lanes.
 
 struct Item { word: u32 }
 
@@ -14,22 +13,6 @@ fn map(@builtin(global_invocation_id) id: vec3<u32>) {
     var i = id.x;
     if i >= n {
         return;
-    }
-    if lanes <= n / 4u {
-        while n - i > 3u * lanes {
-            let first = load(i);
-            let second = load(i + lanes);
-            let third = load(i + 2u * lanes);
-            let fourth = load(i + 3u * lanes);
-            result[i] = first;
-            result[i + lanes] = second;
-            result[i + 2u * lanes] = third;
-            result[i + 3u * lanes] = fourth;
-            if n - i <= 4u * lanes {
-                return;
-            }
-            i += 4u * lanes;
-        }
     }
     loop {
         result[i] = load(i);

@@ -11,7 +11,7 @@ use std::process::Command;
 
 use anabranch_kernel_ir::{CudaBuffer, write_cuda};
 
-use crate::gpu::operations::{COMPACT, HISTOGRAM, MAP, REDUCE, SCAN, SCATTER};
+use crate::gpu::operations::{COMPACT, HISTOGRAM, MAP, MAP_FOUR, REDUCE, SCAN, SCATTER};
 use crate::gpu::pipeline::Skeleton;
 use crate::gpu::skeleton;
 use crate::gpu::sort::SORT;
@@ -73,7 +73,7 @@ fn skeletons_do_what_plain_rust_does() {
         eprintln!("no C++ compiler was found: this test is skipped");
         return;
     }
-    let mut programs = vec![map(), reduction(), compaction(), pass_of_a_sort()];
+    let mut programs = vec![map(&MAP), map(&MAP_FOUR), reduction(), compaction(), pass_of_a_sort()];
     programs.extend([0, 1].map(scan));
     programs.extend([(101, 0), (100, 77)].map(scatter));
     programs.extend([(6, 5), (2000, 0)].map(histogram));
@@ -111,9 +111,9 @@ fn numbers() -> Vec<u32> {
 const LOAD: (&str, &str) =
     ("fn load(i: u32) -> Item { return Item(); }", "fn load(i: u32) -> Item { return Item(inputs[i]); }");
 
-fn map() -> Program {
+fn map(skeleton: &'static Skeleton) -> Program {
     Program {
-        skeleton: &MAP,
+        skeleton,
         kernels: vec![LOAD],
         buffers: vec![(2, vec![0; 101]), (INPUTS, numbers())],
         dispatches: vec![(0, 2, vec![101, 2 * LANES])],
