@@ -232,22 +232,35 @@ impl<W: Write> Export<'_, W> {
     }
 
     fn spans(&mut self, timeline: &Timeline) -> io::Result<()> {
-        for &Span { begin, end, site, lane, fiber, .. } in &timeline.spans {
-            let name = self.label(site).unwrap_or_else(|| "a span".to_owned());
-            let Some(fiber) = fiber else {
-                let mut record = Record::new("X", name, track(lane) + 1, begin);
-                record.dur = Some(micros(end - begin));
-                record.args.at = self.at(site);
-                self.record(&record)?;
+        // The ends of the spans of fibers. Those of one time keep their order in the file, and have to nest: first the
+        // ends of earlier spans, the inner ones before the outer ones, and then the beginnings, the outer ones first.
+        let mut ends = Vec::new();
+        for span in &timeline.spans {
+            let &Span { begin, end, site, lane, fiber, depth, .. } = span;
+            if fiber.is_some() {
+                ends.push(((begin, true, depth, begin < end), "b", span));
+                // A span without a length ends right after it begins.
+                let order =
+                    if begin < end { (end, false, u32::MAX - depth, true) } else { (begin, true, depth, false) };
+                ends.push((order, "e", span));
                 continue;
-            };
-            for (phase, time) in [("b", begin), ("e", end)] {
-                let mut record = Record::new(phase, name.as_str(), track(lane), time);
-                (record.cat, record.id) = (Some("span"), Some(fiber.into()));
-                self.record(&record)?;
             }
+            let mut record = Record::new("X", self.span_label(site), track(lane) + 1, begin);
+            record.dur = Some(micros(end - begin));
+            record.args.at = self.at(site);
+            self.record(&record)?;
+        }
+        ends.sort_by_key(|(order, ..)| *order);
+        for ((time, ..), phase, span) in ends {
+            let mut record = Record::new(phase, self.span_label(span.site), track(span.lane), time);
+            (record.cat, record.id) = (Some("span"), span.fiber.map(Into::into));
+            self.record(&record)?;
         }
         Ok(())
+    }
+
+    fn span_label(&self, site: Site) -> String {
+        self.label(site).unwrap_or_else(|| "a span".to_owned())
     }
 
     fn counters(&mut self, timeline: &Timeline) -> io::Result<()> {

@@ -168,6 +168,28 @@ fn fibers_are_asynchronous_slices_that_nest() {
 }
 
 #[test]
+fn spans_of_fibers_that_begin_or_end_together_nest() {
+    let mut program = Program::new(1);
+    let sites = ["outer", "inner", "instant", "next"].map(|name| program.site(name, 1));
+    let [outer, inner, instant, next] = sites;
+    program.work(0, 0, 5 * MS);
+    program.on(0, 0, Event::FiberStart { fiber: 7, site: outer });
+    program.on(0, MS, Event::SpanBegin(outer));
+    program.on(0, MS, Event::SpanBegin(inner));
+    program.on(0, 2 * MS, Event::SpanEnd);
+    program.on(0, 2 * MS, Event::SpanEnd);
+    program.on(0, 2 * MS, Event::SpanBegin(instant));
+    program.on(0, 2 * MS, Event::SpanEnd);
+    program.on(0, 2 * MS, Event::SpanBegin(next));
+    program.on(0, 5 * MS, Event::FiberEnd { fiber: 7 });
+    program.end(5 * MS);
+    let events = exported(&program);
+    let spans = events.iter().filter(|event| event["cat"] == "span");
+    let spans: Vec<_> = spans.map(|event| format!("{} {}", event["ph"], event["name"]).replace('"', "")).collect();
+    assert_eq!(spans, ["b outer", "b inner", "e inner", "e outer", "b instant", "e instant", "b next", "e next"]);
+}
+
+#[test]
 fn error_of_the_output_is_returned() {
     struct Full;
     impl io::Write for Full {
