@@ -151,12 +151,12 @@ fn many(program: Program, cx: &Cx<'_>, queue: &Queue, x: &DeviceVec<f32>, y: &De
     match program {
         Program::Saxpy => {
             let results = (0..MANY).map(|_| saxpy::map(A, x, y).collect(queue).expect("the vectors fit"));
-            results.last().expect("there are operations").wait(cx).expect("no kernel traps");
+            results.reduce(|_, last| last).expect("there are operations").wait(cx).expect("no kernel traps");
             0.0
         }
         Program::Sum => {
             let sums = (0..MANY).map(|_| x.sum(queue).expect("the sum is launched"));
-            sums.last().expect("there are operations").wait(cx).expect("no kernel traps")
+            sums.reduce(|_, last| last).expect("there are operations").wait(cx).expect("no kernel traps")
         }
     }
 }
