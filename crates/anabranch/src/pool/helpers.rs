@@ -25,9 +25,10 @@ impl Registry {
         }
     }
 
-    /// Returns whether forks are worth taking, a worker sleeps, and a slot and a core are free.
+    /// Returns whether forks are worth taking, a worker sleeps, and a slot and a core are free besides those that the
+    /// heartbeat worker will take.
     fn wants_helpers(&self) -> bool {
-        let most = self.threads().min(self.cores);
+        let most = self.threads().min(self.cores).saturating_sub(1);
         self.expects_forks() && self.sleep.has_sleepers() && self.count_active(most) < most
     }
 }
