@@ -16,6 +16,8 @@ use crate::graph::{Node, Operator};
 pub(super) struct Geometry {
     pub(super) blocks: u32,
     pub(super) lanes: u32,
+    /// Whether a kernel of the operation has loops.
+    pub(super) has_loops: bool,
 }
 
 /// What an operation asks for.
@@ -64,7 +66,7 @@ impl Geometry {
         };
         // The number of all lanes is a word of the skeleton.
         let blocks = blocks.min(u64::from(u32::MAX / lanes));
-        Ok(Self { blocks: blocks as u32, lanes })
+        Ok(Self { blocks: blocks as u32, lanes, has_loops })
     }
 
     /// Returns the number of all lanes.
@@ -113,7 +115,7 @@ fn most_lanes(opened: &Opened, request: &Request<'_>) -> Result<u32, Error> {
 }
 
 /// Returns whether a kernel of an operation has loops.
-pub(super) fn has_loops(opened: &Opened, request: &Request<'_>) -> Result<bool, Error> {
+fn has_loops(opened: &Opened, request: &Request<'_>) -> Result<bool, Error> {
     let of_operator = match request.operator {
         Some(operator) => opened.program(operator.name, operator.program)?.has_loops,
         None => false,

@@ -3,7 +3,7 @@
 use anabranch::Cx;
 
 use super::driver::{Command, Use};
-use super::geometry::{Geometry, Request, has_loops};
+use super::geometry::{Geometry, Request};
 use super::launch::{Commands, Dispatch, Operation, SKELETON_WORDS, Written};
 use super::memory::{Block, Buffer};
 use super::pipeline::{ONE_BLOCK, Skeleton};
@@ -118,7 +118,7 @@ impl GpuQueue {
         let geometry = Geometry::new(&self.opened, &request)?;
         let result = self.take(len, item)?;
         let operation = Operation {
-            skeleton: if has_loops(&self.opened, &request)? { &MAP } else { &MAP_FOUR },
+            skeleton: if geometry.has_loops { &MAP } else { &MAP_FOUR },
             lanes: geometry.lanes,
             graph: &graph,
             roots: roots(&trees, [item]),

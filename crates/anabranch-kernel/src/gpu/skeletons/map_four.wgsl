@@ -1,5 +1,5 @@
-// Like `map`, but a lane loads four elements before it stores them: a core that waits for more memory at once gets more of
-// its bandwidth.
+// Like `map`, but a lane loads four elements before it stores them: a core that waits for more memory at once gets more
+// of its bandwidth.
 
 struct Item { word: u32 }
 

@@ -48,7 +48,7 @@ fn few_elements_are_reduced_by_one_block_and_the_lanes_of_a_block_are_a_power_of
     let geometry = |skeleton, operator, len| {
         let roots = of(&vec).roots;
         let request = Request { skeleton, roots: &roots, operator, len, item_bytes: 4 };
-        let Geometry { blocks, lanes } = Geometry::new(&queue.opened, &request).unwrap();
+        let Geometry { blocks, lanes, .. } = Geometry::new(&queue.opened, &request).unwrap();
         (blocks, lanes)
     };
     // A block of more elements has the lanes of the largest one.
