@@ -9,7 +9,8 @@
 //!
 //! **Levels.** A walk goes up from each vertex to a vertex of known level, and then writes the levels down that path.
 //! So no step of a path is walked again for another vertex. Threads that meet on a path write the same numbers. A walk
-//! longer than the number of vertices is in a cycle.
+//! longer than the number of vertices is in a cycle. Such levels obey (2), which is checked for levels that a search
+//! claims.
 //!
 //! **Edges.** One pass over the tuples does (3), (4), (5) and counts the edges of the component: see [`edges`].
 //!
@@ -30,6 +31,7 @@ use crate::memory::{Shared, zeroed};
 use crate::watch::Halt;
 use crate::{Edge, Observer, RunError};
 
+use edges::TagFormat;
 pub(crate) use edges::{count_edges, sort};
 pub use error::ValidationError;
 
@@ -94,8 +96,10 @@ pub struct Validator<'a> {
     edges: Tuples<'a>,
     /// For each vertex its level above its parent.
     words: Vec<u64>,
-    /// For each vertex the start of the word, see [`edges`].
-    tags: Vec<u16>,
+    /// For each vertex its tag, see [`edges`].
+    tags: Vec<u32>,
+    /// What the tags of the last check mean.
+    format: TagFormat,
 }
 
 /// The tuples of a caller or of a run.
@@ -150,7 +154,12 @@ impl<'a> Validator<'a> {
     /// Creates a validator without a check of the edges: a graph with this many vertices was built from them.
     pub(crate) fn of_graph(edges: Tuples<'a>, num_vertices: u64) -> Result<Validator<'a>, RunError> {
         let (what, vertices) = ("the validation", num_vertices as usize);
-        Ok(Validator { edges, words: zeroed(what, vertices)?, tags: zeroed(what, vertices)? })
+        Ok(Validator {
+            edges,
+            words: zeroed(what, vertices)?,
+            tags: zeroed(what, vertices)?,
+            format: TagFormat::default(),
+        })
     }
 
     /// Checks that `parents` is a breadth-first tree of the component of `key`.
@@ -160,8 +169,8 @@ impl<'a> Validator<'a> {
     pub fn check(&mut self, key: u64, parents: &[i64], observer: &dyn Observer) -> Result<Component, Verdict> {
         let halt = Halt::new(observer);
         self.load(key, parents.len(), |vertex| parents[vertex], &halt)?;
-        self.find_levels(key, &halt)?;
-        self.finish(parents, &halt)
+        let tree = self.find_levels(key, &halt)?;
+        self.finish(tree, parents, &halt)
     }
 
     /// Checks 1 to 4, and marks the tree edges among these tuples for check 5. The count of edges is of these tuples.
@@ -172,26 +181,22 @@ impl<'a> Validator<'a> {
         halt: &Halt<'_>,
     ) -> Result<Component, Verdict> {
         self.load(key, self.words.len(), parent_of, halt)?;
-        self.find_levels(key, halt)?;
-        self.check_edges(halt)
+        let tree = self.find_levels(key, halt)?;
+        self.check_edges(tree, halt)
     }
 
     /// After [`check_part`](Self::check_part), returns the vertices of the `word`th 64 whose tree edge is not among
     /// these tuples, as bits.
     pub(crate) fn unseen(&self, word: usize) -> u64 {
         let vertices = word * 64..(word * 64 + 64).min(self.words.len());
-        let is_unseen = |vertex: usize| {
-            let found = self.words[vertex];
-            found != OUTSIDE && parent(found) != vertex as u32
-        };
-        vertices.clone().fold(0, |bits, vertex| bits | u64::from(is_unseen(vertex)) << (vertex - vertices.start))
+        let is_seen = |vertex| self.format.is_seen(vertex as u32, self.tags[vertex], || self.words[vertex]);
+        vertices.clone().fold(0, |bits, vertex| bits | u64::from(!is_seen(vertex)) << (vertex - vertices.start))
     }
 
     /// Check 1 alone: `parents` is a tree with `key` as its root. The result has no count of edges.
     pub(crate) fn check_tree(&mut self, key: u64, parents: &[i64], halt: &Halt<'_>) -> Result<Component, Verdict> {
         self.load(key, parents.len(), |vertex| parents[vertex], halt)?;
-        self.find_levels(key, halt)?;
-        check_tree_edges(self.words.shared(), halt)
+        self.find_levels(key, halt)
     }
 
     /// Checks a search that also returns levels, which the checks then use. Levels of vertices outside the tree are
@@ -211,13 +216,16 @@ impl<'a> Validator<'a> {
     ) -> Result<Component, Verdict> {
         let halt = Halt::new(observer);
         self.load(key, parents.len(), |vertex| parents[vertex], &halt)?;
-        self.find_levels(key, &halt)?;
+        let mut tree = self.find_levels(key, &halt)?;
+        tree.depth = 0;
         for (word, &claimed) in self.words.iter_mut().zip(&levels[..parents.len()]) {
             if *word != OUTSIDE {
                 *word = self::word(claimed.min(UNKNOWN), parent(*word));
+                tree.depth = tree.depth.max(level(*word));
             }
         }
-        self.finish(parents, &halt)
+        check_tree_edges(self.words.shared(), &halt)?;
+        self.finish(tree, parents, &halt)
     }
 
     /// Checks that `parents` parents are in range and that the key is its own; fills the words.
@@ -238,62 +246,70 @@ impl<'a> Validator<'a> {
         }
         let words = self.words.shared();
         each_vertex(vertices, halt, |vertex| {
-            let found = match parent_of(vertex) {
-                -1 => OUTSIDE,
-                parent if (0..vertices as i64).contains(&parent) => word(UNKNOWN, parent as u32),
-                parent => {
-                    return Err(ValidationError::ParentRange { vertex: vertex as u64, parent });
-                }
-            };
-            words[vertex].store(found, Relaxed);
+            let parent = parent_of(vertex);
+            if !(-1..vertices as i64).contains(&parent) {
+                return Err(ValidationError::ParentRange { vertex: vertex as u64, parent });
+            }
+            // Without a branch, which would be hard to predict: -1 has all bits, as `OUTSIDE` has.
+            words[vertex].store(word(UNKNOWN, parent as u32) | (parent >> 63) as u64, Relaxed);
             Ok(())
         })?;
         words[key as usize].store(word(0, key as u32), Relaxed);
         Ok(())
     }
 
-    /// Check 1: finds the level of every vertex in the tree.
-    fn find_levels(&mut self, key: u64, halt: &Halt<'_>) -> Result<(), Verdict> {
+    /// Check 1: finds the level of every vertex in the tree. Returns the extent of the tree, without its edges.
+    fn find_levels(&mut self, key: u64, halt: &Halt<'_>) -> Result<Component, Verdict> {
         let limit = self.words.len();
         let words = self.words.shared();
         debug_assert_eq!(level(words[key as usize].load(Relaxed)), 0);
-        each_vertex(limit, halt, |vertex| walk(words, vertex as u32, limit))
+        let check = |found: &mut Component, vertex: usize| {
+            let level = walk(words, vertex as u32, limit)?;
+            let is_inside = level < UNKNOWN;
+            found.reached += u64::from(is_inside);
+            found.depth = found.depth.max(if is_inside { level } else { 0 });
+            Ok(())
+        };
+        blocks(limit, halt, check, |a, b| Component {
+            reached: a.reached + b.reached,
+            depth: a.depth.max(b.depth),
+            edges: 0,
+        })
     }
 
-    /// Runs check 2, and then the checks over the tuples.
-    fn finish(&mut self, parents: &[i64], halt: &Halt<'_>) -> Result<Component, Verdict> {
-        let component = self.check_edges(halt)?;
-        let words = self.words.shared();
-        each_vertex(words.len(), halt, |vertex| {
-            let found = words[vertex].load(Relaxed);
-            if found == OUTSIDE || parent(found) == vertex as u32 {
+    /// Runs the checks over the tuples.
+    fn finish(&mut self, tree: Component, parents: &[i64], halt: &Halt<'_>) -> Result<Component, Verdict> {
+        let component = self.check_edges(tree, halt)?;
+        let (words, tags, format) = (self.words.shared(), self.tags.shared(), self.format);
+        let is_seen = |vertex: usize| {
+            if format.is_seen(vertex as u32, tags[vertex].load(Relaxed), || words[vertex].load(Relaxed)) {
                 Ok(())
             } else {
                 Err(ValidationError::NotAnEdge { vertex: vertex as u64, parent: parents[vertex] as u64 })
             }
-        })?;
+        };
+        each_vertex(words.len(), halt, is_seen)?;
         Ok(component)
     }
 
-    /// Runs checks 2 to 4, and marks the tree edges.
-    fn check_edges(&mut self, halt: &Halt<'_>) -> Result<Component, Verdict> {
-        let words = self.words.shared();
-        let mut component = check_tree_edges(words, halt)?;
-        let (tags, depth) = (self.tags.shared(), component.depth);
-        component.edges = match self.edges {
-            Tuples::Wide(edges) => edges::check(edges, words, tags, depth, halt)?,
-            Tuples::Narrow(edges) => edges::check(edges, words, tags, depth, halt)?,
+    /// Runs checks 3 and 4, and marks the tree edges.
+    fn check_edges(&mut self, mut tree: Component, halt: &Halt<'_>) -> Result<Component, Verdict> {
+        let (words, tags) = (self.words.shared(), self.tags.shared());
+        (tree.edges, self.format) = match self.edges {
+            Tuples::Wide(edges) => edges::check(edges, words, tags, tree.depth, halt)?,
+            Tuples::Narrow(edges) => edges::check(edges, words, tags, tree.depth, halt)?,
         };
-        Ok(component)
+        Ok(tree)
     }
 }
 
-/// Walks from `vertex` to a known level, and writes the levels on the way.
+/// Walks from `vertex` to a known level, and writes the levels on the way. Returns that of `vertex`, or that of
+/// [`OUTSIDE`].
 #[inline]
-fn walk(words: &[AtomicU64], vertex: u32, limit: usize) -> Result<(), ValidationError> {
+fn walk(words: &[AtomicU64], vertex: u32, limit: usize) -> Result<u32, ValidationError> {
     let start = words[vertex as usize].load(Relaxed);
-    if start == OUTSIDE || level(start) != UNKNOWN {
-        return Ok(());
+    if level(start) != UNKNOWN {
+        return Ok(level(start));
     }
     let (mut at, mut steps, mut here) = (vertex, 0, start);
     while level(here) == UNKNOWN {
@@ -308,25 +324,23 @@ fn walk(words: &[AtomicU64], vertex: u32, limit: usize) -> Result<(), Validation
         at = above;
         steps += 1;
     }
-    let mut known = level(here) + steps as u32;
-    let mut at = vertex;
+    let found = level(here) + steps as u32;
+    let (mut at, mut known) = (vertex, found);
     while steps > 0 {
         let above = parent(words[at as usize].load(Relaxed));
         words[at as usize].store(word(known, above), Relaxed);
         (at, known, steps) = (above, known - 1, steps - 1);
     }
-    Ok(())
+    Ok(found)
 }
 
-/// Check 2. Also counts the vertices in the tree.
-fn check_tree_edges(words: &[AtomicU64], halt: &Halt<'_>) -> Result<Component, Verdict> {
-    let check = |found: &mut Component, vertex: usize| {
+/// Check 2, for levels that a search has claimed.
+fn check_tree_edges(words: &[AtomicU64], halt: &Halt<'_>) -> Result<(), Verdict> {
+    each_vertex(words.len(), halt, |vertex| {
         let here = words[vertex].load(Relaxed);
         if here == OUTSIDE {
             return Ok(());
         }
-        found.reached += 1;
-        found.depth = found.depth.max(level(here));
         let is_root = parent(here) == vertex as u32;
         let parent_level = level(words[parent(here) as usize].load(Relaxed));
         if if is_root { level(here) == 0 } else { level(here) == parent_level.wrapping_add(1) } {
@@ -334,11 +348,6 @@ fn check_tree_edges(words: &[AtomicU64], halt: &Halt<'_>) -> Result<Component, V
         } else {
             Err(ValidationError::TreeEdgeLevels { vertex: vertex as u64, level: level(here), parent_level })
         }
-    };
-    blocks(words.len(), halt, check, |a, b| Component {
-        reached: a.reached + b.reached,
-        depth: a.depth.max(b.depth),
-        edges: 0,
     })
 }
 
@@ -382,5 +391,5 @@ fn ranges<A: Default + Send>(
 
 /// Returns the bytes that validation takes for a graph of this size.
 pub(crate) fn bytes(num_vertices: u64) -> u64 {
-    num_vertices * size_of::<(u64, u16)>() as u64
+    num_vertices * (size_of::<u64>() + size_of::<u32>()) as u64
 }

@@ -102,16 +102,22 @@ fn check_5_tree_edges_are_input_edges() {
     assert_eq!(error, Verdict::Invalid(ValidationError::NotAnEdge { vertex: 2, parent: 1 }));
 }
 
-/// The pass over the tuples first compares the low bits of a parent.
+/// The tag of a vertex of this deep tree has 15 bits of its parent.
 #[test]
 fn check_5_compares_whole_numbers() {
-    let edges = edges(&[(0, 1), (0, 257), (1, 2)]);
-    let mut parents = vec![-1; 258];
-    (parents[0], parents[1], parents[257], parents[2]) = (0, 0, 0, 257);
-    let mut validator = Validator::new(&edges, 258).unwrap();
+    let (depth, child) = (70_000, 80_000);
+    // Both on level 1, and both can be the parent by the tags. One is.
+    let (parent, other) = (1, 1 + (3 << 15));
+    let pairs: Vec<(u64, u64)> = (1..=depth).map(|vertex| (vertex - 1, vertex)).collect();
+    let edges = edges(&[&pairs[..], &[(0, other), (parent, child)]].concat());
+    let mut parents = vec![-1; other as usize + 1];
+    pairs.iter().for_each(|&(above, vertex)| parents[vertex as usize] = above as i64);
+    (parents[0], parents[other as usize]) = (0, 0);
+    let mut validator = Validator::new(&edges, parents.len() as u64).unwrap();
+    parents[child as usize] = other as i64;
     let error = validator.check(0, &parents, &()).unwrap_err();
-    assert_eq!(error, Verdict::Invalid(ValidationError::NotAnEdge { vertex: 2, parent: 257 }));
-    parents[2] = 1;
+    assert_eq!(error, Verdict::Invalid(ValidationError::NotAnEdge { vertex: child, parent: other }));
+    parents[child as usize] = parent as i64;
     assert!(validator.check(0, &parents, &()).is_ok());
 }
 
@@ -199,8 +205,8 @@ fn path(depth: u64) -> (Vec<Edge>, Vec<i64>) {
     (edges.collect(), parents.collect())
 }
 
-/// The depths around the largest one whose levels fit into a byte, and beyond two bytes.
-const DEPTHS: [u64; 7] = [1, 252, 253, 254, 255, 256, 70_000];
+/// The depths around those from which a level takes another bit, and one at which tags have not all bits of parents.
+const DEPTHS: [u64; 9] = [1, 4, 5, 252, 253, 254, 255, 256, 70_000];
 
 #[test]
 fn trees_of_each_depth_are_validated() {
@@ -246,6 +252,6 @@ fn order_of_edges_does_not_matter() {
         |edges: &[Edge]| Validator::new(edges, graph.num_vertices()).unwrap().check(key, &parents, &()).unwrap();
     let before = check(&edges);
     in_pool(|| Validator::sort_edges(&mut edges));
-    assert!(edges.is_sorted_by_key(|edge| (edge.ends().0 >> 16, edge.ends().1 >> 16)));
+    assert!(edges.is_sorted_by_key(|edge| (edge.ends().0 >> 16, edge.ends().1 >> 8)));
     assert_eq!(check(&edges), before);
 }

@@ -20,10 +20,10 @@ use crate::graph::Graph;
 use crate::memory::Shared;
 use crate::watch::Halt;
 
-/// Frontier vertices per piece.
-const PIECE: usize = 32;
+/// Frontier vertices per piece. Most first frontiers are some fifty hubs, whose rows are long.
+const PIECE: usize = 4;
 /// Neighbours of one vertex per piece.
-const ROW_PIECE: usize = 2048;
+const ROW_PIECE: usize = 512;
 /// Messages per piece.
 const MESSAGES: usize = 1024;
 /// Claimed vertices in a buffer before they enter the queue.
