@@ -1,13 +1,14 @@
 //! Whether forks that are worth taking may follow soon: a hint, for how eagerly threads are woken.
 //!
-//! A stolen fork that took long fills the credit, and each wake-up in vain takes one away. So a pool whose roots are
-//! over before a thread can help stops waking threads for them after a few roots. One that helps goes on, although the
-//! last of the threads that it wakes often come too late.
+//! A piece of work that took long fills the credit. Each wake-up in vain takes one away, and so does each piece of a
+//! thread that has had several short ones in a row. So a pool whose roots are over before a thread can help stops waking
+//! threads for them after a few roots. One that helps goes on, although the last of the threads that it wakes often come
+//! too late.
 
 use crate::sys::sync::{AtomicU32, Ordering};
 use crossbeam_utils::CachePadded;
 
-/// The wake-ups in vain after which no more forks are expected.
+/// The wake-ups in vain, or short pieces, after which no more forks are expected.
 const FULL: u32 = 16;
 
 /// See the [module](self). All accesses are relaxed, and one that is lost does no harm. A store is skipped where it
@@ -24,12 +25,12 @@ impl ForkCredit {
         self.get() > 0
     }
 
-    /// Records that stolen forks were worth it, or that several were not.
-    pub(super) fn set(&self, is_worth_it: bool) {
-        self.put(if is_worth_it { FULL } else { 0 });
+    /// Records that a piece was worth the theft.
+    pub(super) fn fill(&self) {
+        self.put(FULL);
     }
 
-    /// Records that a thread was woken and has found nothing.
+    /// Records that a thread was woken and has found nothing, or has had several short pieces.
     pub(super) fn spend(&self) {
         self.put(self.get().saturating_sub(1));
     }
@@ -50,19 +51,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn credit_lasts_for_some_wakeups_in_vain() {
+    fn full_credit_lasts_for_some_wakeups_in_vain() {
         let credit = ForkCredit::new();
         credit.spend();
         assert!(!credit.is_left());
-        credit.set(true);
+        credit.fill();
         for _ in 1..FULL {
             credit.spend();
             assert!(credit.is_left());
         }
         credit.spend();
-        assert!(!credit.is_left());
-        credit.set(true);
-        credit.set(false);
         assert!(!credit.is_left());
     }
 }

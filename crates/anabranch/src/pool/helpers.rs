@@ -6,13 +6,6 @@ use crate::{
 };
 
 impl Registry {
-    /// Makes `worker` publish its next fork, if that should wake a helper.
-    pub(super) fn request_for_helpers(&self, worker: &Worker) {
-        if self.wants_helpers() {
-            worker.stack.request_work();
-        }
-    }
-
     /// Wakes a helper for a fork that `worker` has just published, if one should be woken. Then the next fork is
     /// published too.
     pub(super) fn wake_helper(&self, worker: &Worker) {
@@ -20,7 +13,10 @@ impl Registry {
             && let Some(index) = self.sleep.helper(|worker| worker < self.threads())
         {
             self.trace.record(|| Event::Unpark { worker: index as u32 });
-            self.worker(index).call(Call::Help);
+            let helper = self.worker(index);
+            // It has a slot from now on. It wakes some 50 us later, and this thread may publish many forks until then.
+            helper.status.activate();
+            helper.call(Call::Help);
             worker.stack.request_work();
         }
     }

@@ -221,7 +221,7 @@ impl Worker {
     }
 
     /// Runs a call that blocks this thread, and lends the slot and publishes all forks meanwhile. If the call turns out
-    /// to compute, the monitor takes the slot back.
+    /// to compute, sysmon takes the slot back.
     pub(crate) fn while_blocked<R>(&self, call: impl FnOnce() -> R) -> R {
         /// Also when the call unwinds.
         struct TakeBack<'a>(&'a Worker);

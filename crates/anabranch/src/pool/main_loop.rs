@@ -38,15 +38,15 @@ impl Registry {
         me.end_lease();
         me.trace_entry(if is_spare { Role::Spare } else { Role::Worker });
         let mut found = None;
+        // Whether it was woken as a helper and has found no work since.
+        let mut is_in_vain = false;
         if is_spare {
-            found = self.rest(me, Idle::Heartbeat, &mut StealBackoff::new());
+            found = self.rest(me, Idle::Heartbeat, &mut StealBackoff::new(), &mut is_in_vain);
         } else {
             me.status.activate();
         }
         me.placed().open(true);
         let mut backoff = StealBackoff::new();
-        // Whether it was woken and has found no work since.
-        let mut is_in_vain = false;
         // The last look at the clock.
         let mut now = Instant::now();
         loop {
@@ -70,9 +70,6 @@ impl Registry {
                 }
                 me.enter_phase_at(Phase::Working, now);
                 let is_fork = !matches!(work, Work::Fibers(_));
-                if is_fork {
-                    self.request_for_helpers(me);
-                }
                 match work {
                     Work::Fibers(job) => me.run_fibers(job),
                     work => me.run(work),
@@ -80,8 +77,10 @@ impl Registry {
                 me.end_lease();
                 now = Instant::now();
                 backoff.note(me.enter_phase_at(Phase::Searching, now));
-                if is_fork && let Some(is_worth_it) = backoff.expects_forks() {
-                    self.fork_credit.set(is_worth_it);
+                match backoff.expects_forks() {
+                    Some(true) if is_fork => self.fork_credit.fill(),
+                    Some(false) if is_fork => self.fork_credit.spend(),
+                    _ => {}
                 }
                 is_in_vain = false;
                 // The pool may have lent the slot while the work ran.
@@ -96,8 +95,7 @@ impl Registry {
                 if role == Idle::Asleep && self.expects_forks() && !self.sleep.has_dozing() {
                     self.unpark_heartbeat();
                 }
-                found = self.rest(me, role, &mut backoff);
-                is_in_vain = true;
+                found = self.rest(me, role, &mut backoff, &mut is_in_vain);
                 now = Instant::now();
             }
         }
@@ -156,7 +154,7 @@ impl Registry {
             }
             // If the machine has fewer cores than the pool has threads, a search keeps other threads from working.
             let is_in_the_way = self.is_crowded() || has_searched && self.count_active(self.cores + 1) > self.cores;
-            // A search looks at least once, however short it is.
+            // Otherwise a search looks at least once, however short it is.
             if is_in_the_way || has_searched && (ends_at_once || *now - start > search_time) {
                 // A thread in a long piece that does not fork serves no request.
                 let raids = !is_in_the_way && !has_raided && search_time >= WORTH_RAID;
@@ -193,9 +191,10 @@ impl Registry {
     }
 
     /// Waits without a slot until there is work or the pool closes. Returns a fiber to begin, with or without a slot,
-    /// if one has waited for too long.
-    fn rest(&self, me: &Worker, mut idle: Idle, backoff: &mut StealBackoff) -> Option<Work> {
+    /// if one has waited for too long. Sets `is_helper` to whether it was woken as a helper.
+    fn rest(&self, me: &Worker, mut idle: Idle, backoff: &mut StealBackoff, is_helper: &mut bool) -> Option<Work> {
         let mut found = None;
+        *is_helper = false;
         let mut heartbeat = Heartbeat::new(self);
         me.enter_phase(Phase::Parked);
         loop {
@@ -219,6 +218,7 @@ impl Registry {
                     Some(Call::Help) => {
                         me.counters.wakes.add(1);
                         me.status.activate();
+                        *is_helper = true;
                         break;
                     }
                     None => {

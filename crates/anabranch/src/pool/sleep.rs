@@ -8,15 +8,15 @@
 //! without a timeout: an idle pool does nothing at all.
 //!
 //! Where forks have been worth taking lately, workers do not wake one by one: a thread that publishes a fork while
-//! others sleep and cores are free wakes one of them, a *helper*, and publishes its next fork too. A helper that has
-//! found work does the same. So the number of workers that are awake doubles with each wake-up. One by one, at some 50
-//! us each, 16 workers took more than a millisecond.
+//! others sleep wakes one of them, a *helper*, and publishes its next fork too, as long as more than one core is free. A
+//! helper that has found work does the same. So the workers awake grow in number as fast as the published forks do. One
+//! by one, at some 50 us each, 16 workers took more than a millisecond.
 //!
 //! | a worker is      | leaves by                                                                        |
 //! |------------------|----------------------------------------------------------------------------------|
 //! | at work          | `retire` -> heartbeat worker if there is none, else asleep                       |
-//! | heartbeat worker | `successor` or `resign` -> at work; `fall_asleep` -> asleep, after a quiet spell |
-//! | asleep           | `call` or `successor` names it -> heartbeat worker; `helper`, `withdraw` -> at work |
+//! | heartbeat worker | `successor` or `resign` -> at work; `fall_asleep`, after a quiet spell, or `swap_roles` -> asleep |
+//! | asleep           | `helper`, `withdraw` -> at work; any other function that returns it -> heartbeat worker |
 //!
 //! The invariant:
 //!

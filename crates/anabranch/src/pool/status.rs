@@ -1,15 +1,15 @@
 //! The status of a worker entry: whether its thread holds one of the pool's slots.
 //!
 //! A pool of T threads has T *slots*: at most T threads work at a time, guests among them. There is no counter of
-//! slots: a thread that needs their number counts the active worker entries. Guests always take a slot. Workers take
-//! one only if one is free, and give it back when guests have brought the number above T.
+//! slots: a thread that needs their number counts the active worker entries. Guests always take a slot. Workers give
+//! theirs back when guests have brought the number above T.
 //!
 //! | status  | meaning                                                              | left by |
 //! |---------|----------------------------------------------------------------------|------------|
-//! | VACANT  | a guest's worker entry without a holder; a worker that does not work | a guest, by CAS; the worker -> ACTIVE |
-//! | ACTIVE  | works, has a slot                                                    | owner -> VACANT, WAITING, LENT; monitor -> LENT |
+//! | VACANT  | a guest's worker entry without a holder; a worker that does not work | a guest, by CAS; the worker, or the thread that wakes it as a helper -> ACTIVE |
+//! | ACTIVE  | works, has a slot                                                    | owner -> VACANT, WAITING, LENT; sysmon -> LENT |
 //! | WAITING | parked in a join or a scope, the slot is free meanwhile              | owner -> ACTIVE |
-//! | LENT    | blocked in a foreign call, its slot is lent                          | monitor -> ACTIVE; owner -> any |
+//! | LENT    | blocked in a foreign call, its slot is lent                          | sysmon -> ACTIVE; owner -> any |
 //!
 //! Orderings: a worker entry changes hands from the guest that stores VACANT (release) to the one whose CAS takes it
 //! (acquire). Counting is relaxed: the number of slots is a matter of speed, not of correctness.
@@ -42,7 +42,7 @@ impl Status {
             && self.0.compare_exchange(VACANT, ACTIVE, Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
 
-    /// Marks the owner as working, whatever it did before.
+    /// Marks the owner as working, whatever it did before. The owner calls this, or a thread that is about to wake it.
     pub(crate) fn activate(&self) {
         self.0.store(ACTIVE, Ordering::Relaxed);
     }
@@ -58,12 +58,12 @@ impl Status {
         self.0.store(WAITING, Ordering::Relaxed);
     }
 
-    /// Lends the slot of a blocked thread. The monitor calls this, and a thread that is about to block.
+    /// Lends the slot of a blocked thread. Sysmon calls this, and a thread that is about to block.
     pub(crate) fn lend(&self) -> bool {
         self.0.compare_exchange(ACTIVE, LENT, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 
-    /// Takes the lent slot back, when the monitor has seen the thread run again.
+    /// Takes the lent slot back, when sysmon has seen the thread run again.
     pub(crate) fn take_back(&self) -> bool {
         self.0.compare_exchange(LENT, ACTIVE, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
