@@ -107,7 +107,7 @@ impl<'w> Body<'w> {
             Statement::Call { function, arguments, result } => {
                 let arguments = arguments.iter().map(|argument| self.expressions.value(*argument));
                 let arguments = arguments.collect::<Result<Vec<_>, _>>()?.join(", ");
-                let call = format!("f{}({arguments})", function.index());
+                let call = format!("call{}({arguments})", function.index());
                 match result {
                     Some(result) => self.assign(*result, &call)?,
                     None => line!(self.out, "{call};"),

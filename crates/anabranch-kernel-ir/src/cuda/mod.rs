@@ -7,6 +7,9 @@
 //! The text has naga's meaning, not that of C++: integers wrap, a division is defined for all operands, the amount of a
 //! shift is taken modulo 32, and an index out of range is replaced by the last one, as by naga's `Restrict`. So a
 //! kernel accesses no memory but its own, whatever the module says. `prelude.cuh` has these operations.
+//!
+//! A name of the text is a number after `S`, `a`, `call`, `e`, `entry`, `first`, `g`, `l`, `m`, `main`, `n` or `s`. No
+//! name of the prelude, of CUDA or of C++ has this form: a function `f32` would hide the type.
 
 mod expr;
 mod function;
@@ -91,7 +94,7 @@ impl Writer<'_> {
                 Some(result) => self.type_name(result.ty)?,
                 None => "void".to_owned(),
             };
-            let name = format!("f{}", handle.index());
+            let name = format!("call{}", handle.index());
             self.function(&name, &result, function, &self.info[handle])?;
         }
         for (number, entry) in self.module.entry_points.iter().enumerate() {

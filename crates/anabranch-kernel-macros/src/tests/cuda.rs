@@ -3,7 +3,7 @@
 //! A C++ compiler builds the text for the host, and the program runs all kernels that the other tests run, on the same
 //! arguments. The results are those of the interpreter. Without a C++ compiler the test is skipped.
 
-use super::{Arg, interpreter::Value, language, numbers, random};
+use super::{Arg, compile, interpreter::Value, language, numbers, random, run};
 use anabranch_kernel_ir::{CudaSource, Linker, Param, Program, Scalar, Type, write_cuda};
 use naga::{
     Block, EntryPoint, Expression, Function, Handle, Literal, Module, Range, ResourceBinding, ScalarKind, ShaderStage,
@@ -232,6 +232,7 @@ fn cuda_text_means_what_the_interpreter_computes() {
     numbers::floats_have_the_meaning_of_rust();
     numbers::truth_values_have_the_meaning_of_rust();
     random::run_random_programs();
+    run_functions_of_many_numbers();
     let cases = CASES.take().unwrap();
     let (mut programs, mut sources, mut input) = (Vec::new(), Vec::new(), String::new());
     for case in &cases {
@@ -266,6 +267,16 @@ fn cuda_text_means_what_the_interpreter_computes() {
         assert_eq!((trap, &words), (case.trap, &case.result), "{} of {:?}", case.program.kernel().name, case.args);
     }
     fs::remove_dir_all(folder).unwrap();
+}
+
+/// Runs a kernel with so many functions that a number of one may be that in the name of a type.
+fn run_functions_of_many_numbers() {
+    let mut source = String::from("fn f0(x: f32) -> f32 { x * 0.5 }\n");
+    for number in 1..70 {
+        writeln!(source, "fn f{number}(x: f32) -> f32 {{ f{}(x) + 0.25 }}", number - 1).unwrap();
+    }
+    let (result, _) = run(&compile(&source)["f69"], &[Arg::Value(Value::F32(3.0))]);
+    assert_eq!(words(&result), [18.75f32.to_bits()]);
 }
 
 /// Returns a new folder for temporary files.
