@@ -11,21 +11,28 @@ pub(super) struct Expressions<'w> {
     writer: &'w Writer<'w>,
     arena: &'w Arena<Expression>,
     /// `None` for those of the module.
-    function: Option<(&'w Function, &'w FunctionInfo)>,
+    info: Option<&'w FunctionInfo>,
+    /// Whether values are computed where they are used, and not before in a variable.
+    in_place: bool,
 }
 
 impl<'w> Expressions<'w> {
     pub(super) fn of_module(writer: &'w Writer<'w>) -> Self {
-        Self { writer, arena: &writer.module.global_expressions, function: None }
+        Self { writer, arena: &writer.module.global_expressions, info: None, in_place: true }
     }
 
     pub(super) fn of_function(writer: &'w Writer<'w>, function: &'w Function, info: &'w FunctionInfo) -> Self {
-        Self { writer, arena: &function.expressions, function: Some((function, info)) }
+        Self { writer, arena: &function.expressions, info: Some(info), in_place: false }
+    }
+
+    /// Returns the text of an initial value, which is constant, and is needed before all statements.
+    pub(super) fn initial_value(&self, handle: Handle<Expression>) -> Result<String, String> {
+        Self { in_place: true, ..*self }.value(handle)
     }
 
     pub(super) fn resolution(&self, handle: Handle<Expression>) -> &'w TypeResolution {
-        match self.function {
-            Some((_, info)) => &info[handle].ty,
+        match self.info {
+            Some(info) => &info[handle].ty,
             None => &self.writer.info[handle],
         }
     }
@@ -49,7 +56,7 @@ impl<'w> Expressions<'w> {
         match &self.arena[handle] {
             Expression::FunctionArgument(number) => Ok(format!("a{number}")),
             Expression::CallResult(_) | Expression::AtomicResult { .. } => Ok(format!("e{}", handle.index())),
-            expression if self.function.is_some() && !is_constant(expression) => Ok(format!("e{}", handle.index())),
+            expression if !self.in_place && !is_constant(expression) => Ok(format!("e{}", handle.index())),
             _ => self.computed(handle),
         }
     }

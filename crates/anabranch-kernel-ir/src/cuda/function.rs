@@ -31,7 +31,7 @@ impl<'w> Body<'w> {
         for (handle, local) in self.function.local_variables.iter() {
             let name = self.writer.type_name(local.ty)?;
             let init = match local.init {
-                Some(init) => self.expressions.value(init)?,
+                Some(init) => self.expressions.initial_value(init)?,
                 None => format!("{name}()"),
             };
             line!(self.declarations, "    {name} l{} = {init};", handle.index());

@@ -73,7 +73,7 @@ fn skeletons_do_what_plain_rust_does() {
         eprintln!("no C++ compiler was found: this test is skipped");
         return;
     }
-    let mut programs = vec![map(&MAP), map(&MAP_FOUR), reduction(), compaction(), pass_of_a_sort()];
+    let mut programs = vec![map(&MAP), map(&MAP_FOUR), map_with_tables(), reduction(), compaction(), pass_of_a_sort()];
     programs.extend([0, 1].map(scan));
     programs.extend([(101, 0), (100, 77)].map(scatter));
     programs.extend([(6, 5), (2000, 0)].map(histogram));
@@ -119,6 +119,19 @@ fn map(skeleton: &'static Skeleton) -> Program {
         dispatches: vec![(0, 2, vec![101, 2 * LANES])],
         check: Box::new(|buffers| assert_eq!(buffers[0], numbers())),
     }
+}
+
+/// Has variables with initial values that are composed of others.
+fn map_with_tables() -> Program {
+    let load = "
+        struct Pair { first: u32, second: array<u32, 2> }
+        fn load(i: u32) -> Item {
+            var pairs = array<Pair, 2>(Pair(1u, array<u32, 2>(2u, 3u)), Pair());
+            var vector = vec3<u32>(vec3(7u));
+            pairs[1].second[1] = inputs[i] ^ vector.z;
+            return Item(pairs[1].second[1] ^ pairs[0].second[1] ^ 4u);
+        }";
+    Program { kernels: vec![(LOAD.0, load)], ..map(&MAP) }
 }
 
 fn reduction() -> Program {
