@@ -177,7 +177,7 @@ impl Copies {
 
 impl Drop for HostMemory {
     fn drop(&mut self) {
-        let waited = self.copies().wait(&Arc::clone(&self.context));
+        let waited = self.copies().wait(&self.context);
         // A copy may still use the memory of a lost device, so that is not freed.
         if waited.is_ok() && self.context.enter().is_ok() {
             // SAFETY: `new` allocated the memory, and no copy uses it.
