@@ -1,6 +1,7 @@
 //! Compiled operations, kept by their descriptions.
 
 use std::collections::HashMap;
+use std::hash::Hash;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::driver::{Pipeline, Source};
@@ -84,9 +85,17 @@ impl Pipelines {
             return Ok(Arc::clone(known));
         }
         let compiled = Arc::new(compile(opened, skeleton, &key)?);
-        self.lock().insert(key, Arc::clone(&compiled));
-        Ok(compiled)
+        Ok(first_of(&self.known, key, compiled))
     }
+}
+
+/// Returns the value of a key, which becomes `new` if there is none. Otherwise drops `new`, without the lock:
+/// dropping a pipeline may wait for the device.
+fn first_of<K: Eq + Hash, V>(known: &Mutex<HashMap<K, Arc<V>>>, key: K, new: Arc<V>) -> Arc<V> {
+    let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+    let first = Arc::clone(known.entry(key).or_insert_with(|| Arc::clone(&new)));
+    drop(known);
+    first
 }
 
 fn compile(opened: &Opened, skeleton: &Skeleton, key: &Key) -> Result<Compiled, Error> {
@@ -154,4 +163,24 @@ fn link(opened: &Opened, skeleton: &Skeleton, key: &Key) -> Result<(naga::Module
     lowering.copy_values();
     let Lowering { module, inputs, lengths, spilled, can_trap, .. } = lowering;
     Ok((module, Lowered { inputs, lengths, spilled, can_trap: can_trap || skeleton.can_trap }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_of_two_is_kept_and_the_other_dropped_without_the_lock() {
+        struct Compiled(&'static str, Arc<Mutex<HashMap<u32, Arc<Compiled>>>>);
+        impl Drop for Compiled {
+            fn drop(&mut self) {
+                assert!(self.1.try_lock().is_ok(), "{} is dropped under the lock", self.0);
+            }
+        }
+        let known = Arc::default();
+        let keep = |name| first_of(&known, 7, Arc::new(Compiled(name, Arc::clone(&known))));
+        assert_eq!((keep("first").0, keep("second").0), ("first", "first"));
+        let kept = known.lock().unwrap().remove(&7);
+        assert_eq!(kept.unwrap().0, "first");
+    }
 }

@@ -3,6 +3,7 @@
 use std::ffi::{CString, c_void};
 use std::ptr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anabranch_kernel_ir::CudaSource;
 use cudarc::driver::{result, sys};
@@ -25,7 +26,9 @@ impl Context {
         let image = [image, &[0]].concat();
         // SAFETY: the image is machine code, or PTX with a NUL.
         let module = self.checked(0, unsafe { result::module::load_data(image.as_ptr().cast()) })?;
-        let mut kernels = Kernels { module, functions: Vec::new(), source, lanes, context: Arc::clone(self) };
+        let context = Arc::clone(self);
+        let was_launched = AtomicBool::new(false);
+        let mut kernels = Kernels { module, functions: Vec::new(), source, lanes, was_launched, context };
         for entry in 0..entries {
             let name = CString::new(format!("entry{entry}")).expect("the name has no NUL");
             // SAFETY: the module is loaded, and unloaded in the `drop` of `kernels`.
@@ -60,6 +63,7 @@ impl Context {
             assert!(kernels.source.immediates as usize <= size_of::<Immediates>());
             pointers.push((&raw const *immediates).cast_mut().cast());
         }
+        kernels.was_launched.store(true, Ordering::Relaxed);
         let (grid, block) = ((blocks, 1, 1), (kernels.lanes, 1, 1));
         // SAFETY: the pointers are to values of the types of the kernel's parameters, which `CudaSource` lists. The
         // kernel accesses memory only through these parameters, and only elements below their counts: `write_cuda`
@@ -76,6 +80,7 @@ pub(in crate::gpu) struct Kernels {
     functions: Vec<sys::CUfunction>,
     source: CudaSource,
     lanes: u32,
+    was_launched: AtomicBool,
     context: Arc<Context>,
 }
 
@@ -93,8 +98,10 @@ impl Kernels {
 
 impl Drop for Kernels {
     fn drop(&mut self) {
-        // The stream may still run one of them.
-        self.context.synchronize();
+        if *self.was_launched.get_mut() {
+            // The stream may still run one of them.
+            self.context.synchronize();
+        }
         if self.context.enter().is_ok() {
             // SAFETY: `load` loaded the module, and no kernel of it runs.
             let _ = unsafe { result::module::unload(self.module) };
