@@ -21,7 +21,7 @@ impl Context {
         entries: usize,
         lanes: u32,
     ) -> Result<Kernels, Error> {
-        self.enter()?;
+        let _current = self.enter()?;
         // PTX ends with a NUL.
         let image = [image, &[0]].concat();
         // SAFETY: the image is machine code, or PTX with a NUL.
@@ -46,7 +46,7 @@ impl Context {
         buffers: &[(&DeviceMemory, u64)],
         immediates: &Immediates,
     ) -> Result<(), Error> {
-        self.enter()?;
+        let _current = self.enter()?;
         assert!(ptr::eq(self, &*kernels.context) && buffers.len() == kernels.source.buffers.len());
         let parameters = buffers.iter().zip(&kernels.source.buffers).map(|((memory, bytes), buffer)| {
             let count = u32::try_from(bytes / u64::from(buffer.stride)).unwrap_or(u32::MAX);
@@ -102,7 +102,7 @@ impl Drop for Kernels {
             // The stream may still run one of them.
             self.context.synchronize();
         }
-        if self.context.enter().is_ok() {
+        if let Ok(_current) = self.context.enter() {
             // SAFETY: `load` loaded the module, and no kernel of it runs.
             let _ = unsafe { result::module::unload(self.module) };
         }

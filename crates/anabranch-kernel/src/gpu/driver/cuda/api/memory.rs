@@ -18,7 +18,7 @@ pub(in crate::gpu) struct DeviceMemory {
 impl DeviceMemory {
     /// Allocates memory, not none.
     pub(in crate::gpu::driver::cuda) fn new(context: &Arc<Context>, bytes: u64) -> Result<Self, Error> {
-        context.enter()?;
+        let _current = context.enter()?;
         let size = usize::try_from(bytes).map_err(|_| Error::OutOfMemory { bytes })?;
         let allocated = match context.is_ordered {
             // SAFETY: the stream belongs to the context. The contents are any words, which only kernels read.
@@ -42,9 +42,7 @@ impl DeviceMemory {
 
 impl Drop for DeviceMemory {
     fn drop(&mut self) {
-        if self.context.enter().is_err() {
-            return;
-        }
+        let Ok(_current) = self.context.enter() else { return };
         // SAFETY: `new` allocated the memory, and no later work uses it. `free_sync` waits for earlier work.
         let _ = unsafe {
             match self.context.is_ordered {
@@ -80,7 +78,7 @@ unsafe impl Sync for HostMemory {}
 impl HostMemory {
     /// Allocates memory, not none.
     pub(in crate::gpu::driver::cuda) fn new(context: &Arc<Context>, bytes: u64) -> Result<Self, Error> {
-        context.enter()?;
+        let _current = context.enter()?;
         let size = usize::try_from(bytes).map_err(|_| Error::OutOfMemory { bytes })?;
         // SAFETY: the context is current. `drop` frees the memory.
         let address = context.checked(bytes, unsafe { result::malloc_host(size, 0) })?;
@@ -136,7 +134,7 @@ impl HostMemory {
             ptr::copy_nonoverlapping(bytes.as_ptr(), self.address.as_ptr(), bytes.len());
             std::slice::from_raw_parts(self.address.as_ptr(), bytes.len())
         };
-        self.context.enter()?;
+        let _current = self.context.enter()?;
         let to = to.part(&self.context, offset, bytes.len() as u64);
         *copies = Copies::Submitted;
         // SAFETY: both have the bytes. This memory is not written or freed before the event.
@@ -179,7 +177,9 @@ impl Drop for HostMemory {
     fn drop(&mut self) {
         let waited = self.copies().wait(&self.context);
         // A copy may still use the memory of a lost device, so that is not freed.
-        if waited.is_ok() && self.context.enter().is_ok() {
+        if waited.is_ok()
+            && let Ok(_current) = self.context.enter()
+        {
             // SAFETY: `new` allocated the memory, and no copy uses it.
             let _ = unsafe { result::free_host(self.address.as_ptr().cast()) };
         }
@@ -201,7 +201,7 @@ impl Receiving<'_> {
         bytes: u64,
     ) -> Result<(), Error> {
         let context = &self.memory.context;
-        context.enter()?;
+        let _current = context.enter()?;
         assert!(to.checked_add(bytes).is_some_and(|end| end <= self.memory.bytes), "a part is in its memory");
         let from = from.part(context, offset, bytes);
         *self.copies = Copies::Submitted;

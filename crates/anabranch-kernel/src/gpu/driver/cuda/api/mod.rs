@@ -77,7 +77,7 @@ struct RawEvent(sys::CUevent);
 
 // SAFETY: the driver's handles may be used by any thread.
 unsafe impl Send for RawEvent {}
-// SAFETY: the calls of the driver are thread-safe. Each call here makes the context current first, for its thread.
+// SAFETY: the calls of the driver are thread-safe. Each call here makes the context current for its thread.
 unsafe impl Send for Context {}
 // SAFETY: as above.
 unsafe impl Sync for Context {}
@@ -92,17 +92,15 @@ impl Context {
         let is_ordered = attribute(card, Attribute::CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED) == Some(1);
         let stream = ptr::null_mut();
         let mut opened = Self { device, context, stream, is_ordered, events: Mutex::default(), lost: OnceLock::new() };
-        // SAFETY: the context is retained.
-        unsafe { result::ctx::set_current(context) }.map_err(failed)?;
+        let _current = Current::enter(context).map_err(failed)?;
         opened.stream = result::stream::create(result::stream::StreamKind::NonBlocking).map_err(failed)?;
         Ok(Arc::new(opened))
     }
 
-    /// Makes the context current for the calls of this thread.
-    fn enter(&self) -> Result<(), Error> {
+    /// Makes the context current for the calls of this thread, until the guard is dropped.
+    fn enter(&self) -> Result<Current, Error> {
         self.check_lost()?;
-        // SAFETY: the context is retained until `drop`.
-        self.checked(0, unsafe { result::ctx::set_current(self.context) })
+        self.checked(0, Current::enter(self.context))
     }
 
     fn check_lost(&self) -> Result<(), Error> {
@@ -145,7 +143,7 @@ impl Context {
 
     /// Waits until all work has ended.
     pub(super) fn synchronize(&self) {
-        if self.enter().is_ok() {
+        if let Ok(_current) = self.enter() {
             // SAFETY: the stream is destroyed in `drop`.
             let _ = self.checked(0, unsafe { result::stream::synchronize(self.stream) });
         }
@@ -153,7 +151,7 @@ impl Context {
 
     /// Returns an event at the end of the work so far.
     pub(super) fn record(self: &Arc<Self>) -> Result<Arc<Event>, Error> {
-        self.enter()?;
+        let _current = self.enter()?;
         let kept = self.events().pop();
         let raw = match kept {
             Some(RawEvent(raw)) => raw,
@@ -178,7 +176,7 @@ impl Context {
 
     /// Sets the first bytes of memory to 0.
     pub(super) fn clear(&self, memory: &DeviceMemory, bytes: u64) -> Result<(), Error> {
-        self.enter()?;
+        let _current = self.enter()?;
         let address = memory.part(self, 0, bytes);
         // SAFETY: the bytes are in the memory, which is freed in the order of the stream.
         self.checked(0, unsafe { result::memset_d8_async(address, 0, bytes as usize, self.stream) })
@@ -191,7 +189,7 @@ impl Context {
         (to, to_offset): (&DeviceMemory, u64),
         bytes: u64,
     ) -> Result<(), Error> {
-        self.enter()?;
+        let _current = self.enter()?;
         let (from, to) = (from.part(self, from_offset, bytes), to.part(self, to_offset, bytes));
         // SAFETY: the bytes are in both, which are freed in the order of the stream.
         self.checked(0, unsafe { result::memcpy_dtod_async(to, from, bytes as usize, self.stream) })
@@ -203,7 +201,7 @@ impl Drop for Context {
         // SAFETY: nothing that uses the context is left, because all of it has a reference. The driver ends the work
         // of the stream before it destroys it.
         unsafe {
-            let _ = result::ctx::set_current(self.context);
+            let current = Current::enter(self.context);
             for RawEvent(event) in self.events().drain(..) {
                 let _ = result::event::destroy(event);
             }
@@ -211,7 +209,36 @@ impl Drop for Context {
                 let _ = result::stream::synchronize(self.stream);
                 let _ = result::stream::destroy(self.stream);
             }
+            drop(current);
             let _ = result::primary_ctx::release(self.device);
+        }
+    }
+}
+
+/// A context that is current for this thread. Dropped, it leaves the one that was current before, which may be none.
+#[must_use]
+struct Current {
+    /// `None` if it is the same one.
+    before: Option<sys::CUcontext>,
+}
+
+impl Current {
+    fn enter(context: sys::CUcontext) -> Result<Self, DriverError> {
+        let before = result::ctx::get_current()?.unwrap_or(ptr::null_mut());
+        if before == context {
+            return Ok(Self { before: None });
+        }
+        // SAFETY: the caller's context is retained.
+        unsafe { result::ctx::set_current(context) }?;
+        Ok(Self { before: Some(before) })
+    }
+}
+
+impl Drop for Current {
+    fn drop(&mut self) {
+        if let Some(before) = self.before {
+            // SAFETY: the driver returned the context. The code that made it current keeps it as long as it is.
+            let _ = unsafe { result::ctx::set_current(before) };
         }
     }
 }
@@ -230,7 +257,7 @@ unsafe impl Sync for Event {}
 impl Event {
     /// Returns whether the stream has reached the event.
     pub(super) fn is_reached(&self) -> Result<bool, Error> {
-        self.context.enter()?;
+        let _current = self.context.enter()?;
         // SAFETY: the event is destroyed with the context.
         match unsafe { result::event::query(self.raw) } {
             Err(DriverError(Code::CUDA_ERROR_NOT_READY)) => Ok(false),
@@ -240,7 +267,7 @@ impl Event {
 
     /// Blocks until the stream has reached the event.
     pub(super) fn wait(&self) -> Result<(), Error> {
-        self.context.enter()?;
+        let _current = self.context.enter()?;
         // SAFETY: the event is destroyed with the context.
         self.context.checked(0, unsafe { result::event::synchronize(self.raw) })
     }
