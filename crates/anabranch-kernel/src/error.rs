@@ -38,10 +38,12 @@ pub enum Error {
         /// The bytes that were asked for.
         bytes: u64,
     },
-    /// The device has stopped to work. Its vectors are lost. Open it again.
+    /// The device has stopped to work. Its vectors are lost.
+    ///
+    /// Open it again. After some errors of CUDA it works only in a new process, and the reason says so.
     #[non_exhaustive]
     Lost {
-        /// What the system says.
+        /// What the system says, and what to do.
         reason: String,
     },
     /// Vectors have lengths that do not fit each other.
@@ -141,7 +143,7 @@ impl fmt::Display for Error {
             Self::OutOfMemory { bytes } => {
                 write!(f, "the device has no {bytes} bytes left: drop vectors, or work on parts")
             }
-            Self::Lost { reason } => write!(f, "the device is lost, open it again: {reason}"),
+            Self::Lost { reason } => write!(f, "the device is lost: {reason}"),
             Self::Lengths { reason } | Self::Unsupported { reason } => f.write_str(reason),
             Self::Queues { vector, operation } => write!(
                 f,

@@ -52,7 +52,8 @@ impl Opened {
 
     /// The error of a reply that does not come.
     pub(super) fn no_reply(&self) -> Error {
-        self.check().err().unwrap_or_else(|| Error::Lost { reason: "the driver has dropped a wait".to_owned() })
+        let dropped = || Error::Lost { reason: "the driver has dropped a wait; open it again".to_owned() };
+        self.check().err().unwrap_or_else(dropped)
     }
 
     /// The error of a wait that does not end with a reply.

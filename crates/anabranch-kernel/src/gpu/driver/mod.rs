@@ -129,7 +129,7 @@ pub(super) trait Driver: Send + Sync {
     /// Returns what is sent at the end of a submission. It closes if the device is lost.
     fn end_of(&self, ticket: &Ticket) -> oneshot::Receiver<()>;
 
-    /// Returns why the device is lost, if it is.
+    /// Returns why the device is lost, if it is, and what to do.
     fn lost(&self) -> Option<String>;
 
     /// Makes the device count as lost.

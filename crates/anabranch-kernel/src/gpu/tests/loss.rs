@@ -12,7 +12,11 @@ fn a_lost_device_is_an_error_of_each_operation_and_wait() {
     // The first wait may end with the result, which was under way.
     let waited = run(|cx| reply.wait(cx));
     assert!(waited.is_ok() || matches!(waited, Err(Error::Lost { .. })), "{waited:?}");
-    let lost = |error: Error| assert!(matches!(error, Error::Lost { .. }), "{error:?}");
+    let lost = |error: Error| {
+        assert!(matches!(error, Error::Lost { .. }), "{error:?}");
+        let text = error.to_string();
+        assert!(text.starts_with("the device is lost: ") && text.ends_with("; open it again"), "{text}");
+    };
     lost(queue.upload(&[1]).unwrap_err());
     lost(queue.collect(of(&vec)).unwrap_err());
     lost(download(&vec).unwrap_err());

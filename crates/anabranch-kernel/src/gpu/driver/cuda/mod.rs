@@ -167,7 +167,7 @@ impl super::Driver for Driver {
     #[cfg(test)]
     fn lose(&self) {
         self.context.synchronize();
-        self.context.lose("a test has lost it");
+        self.context.lose("a test has lost it; open it again");
     }
 
     #[cfg(test)]

@@ -241,7 +241,7 @@ impl super::Driver for Driver {
     }
 
     fn lost(&self) -> Option<String> {
-        self.lost.get().cloned()
+        self.lost.get().map(|reason| format!("{reason}; open it again"))
     }
 
     #[cfg(test)]

@@ -6,6 +6,7 @@
 //!
 //! The context is the primary one of the card, which the program's other users of CUDA share.
 
+mod errors;
 mod kernels;
 mod memory;
 
@@ -17,6 +18,7 @@ use cudarc::driver::result::{self, DriverError};
 use cudarc::driver::sys::{self, CUdevice_attribute as Attribute, CUresult as Code};
 
 use crate::Error;
+use errors::{Meaning, meaning};
 
 pub(in crate::gpu) use kernels::Kernels;
 pub(super) use memory::Receiving;
@@ -107,36 +109,25 @@ impl Context {
         self.lost.get().map_or(Ok(()), |reason| Err(Error::Lost { reason: reason.clone() }))
     }
 
-    /// Returns why the device is lost, if it is.
+    /// Returns why the device is lost, if it is, and what to do.
     pub(super) fn lost(&self) -> Option<String> {
         self.lost.get().cloned()
     }
 
-    /// Makes the device count as lost.
+    /// Makes the device count as lost. The reason says what to do.
     pub(super) fn lose(&self, reason: &str) {
         let _ = self.lost.set(reason.to_owned());
     }
 
     /// Returns what a call has returned. An error that says nothing about the call alone loses the device.
     fn checked<T>(&self, bytes: u64, returned: Result<T, DriverError>) -> Result<T, Error> {
-        returned.map_err(|error| match error.0 {
-            Code::CUDA_ERROR_OUT_OF_MEMORY => Error::OutOfMemory { bytes },
-            Code::CUDA_ERROR_INVALID_VALUE
-            | Code::CUDA_ERROR_INVALID_IMAGE
-            | Code::CUDA_ERROR_INVALID_PTX
-            | Code::CUDA_ERROR_INVALID_SOURCE
-            | Code::CUDA_ERROR_JIT_COMPILATION_DISABLED
-            | Code::CUDA_ERROR_JIT_COMPILER_NOT_FOUND
-            | Code::CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES
-            | Code::CUDA_ERROR_NO_BINARY_FOR_GPU
-            | Code::CUDA_ERROR_NOT_FOUND
-            | Code::CUDA_ERROR_NOT_SUPPORTED
-            | Code::CUDA_ERROR_UNSUPPORTED_PTX_VERSION => {
-                Error::Unsupported { reason: format!("the driver refuses: {error}") }
-            }
-            _ => {
-                self.lose(&error.to_string());
-                Error::Lost { reason: error.to_string() }
+        returned.map_err(|error| match meaning(error.0) {
+            Meaning::OutOfMemory => Error::OutOfMemory { bytes },
+            Meaning::Refused(advice) => Error::Unsupported { reason: format!("the driver refuses: {error}{advice}") },
+            Meaning::Lost(advice) => {
+                let reason = format!("{error}{advice}");
+                self.lose(&reason);
+                Error::Lost { reason }
             }
         })
     }
