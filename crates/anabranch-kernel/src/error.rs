@@ -32,11 +32,13 @@ pub enum Error {
         /// Why not.
         reason: String,
     },
-    /// The memory of the device does not suffice.
+    /// The memory of the device does not suffice, or the host's memory for copies.
     #[non_exhaustive]
     OutOfMemory {
-        /// The bytes that were asked for.
+        /// The bytes that were asked for. 0 if the call that failed names no number.
         bytes: u64,
+        /// Whether it is memory of the host, which CUDA locks for copies, instead of memory of the device.
+        is_host: bool,
     },
     /// The device has stopped to work. Its vectors are lost.
     ///
@@ -140,7 +142,15 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoDevice { device, reason } => write!(f, "cannot open {device}: {reason}"),
-            Self::OutOfMemory { bytes } => {
+            Self::OutOfMemory { bytes, is_host: true } => write!(
+                f,
+                "the host has no {bytes} bytes left that CUDA can lock for copies: free memory of the host, raise its \
+                 limit of locked memory, or work on parts"
+            ),
+            Self::OutOfMemory { bytes: 0, .. } => {
+                f.write_str("the device has no memory left: drop vectors, or work on parts")
+            }
+            Self::OutOfMemory { bytes, .. } => {
                 write!(f, "the device has no {bytes} bytes left: drop vectors, or work on parts")
             }
             Self::Lost { reason } => write!(f, "the device is lost: {reason}"),
@@ -203,5 +213,19 @@ impl From<Error> for anabranch::Error {
             Error::TimedOut => TimedOut.into(),
             error => Self::other(error),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lack_of_memory_names_the_memory_and_what_to_do() {
+        let text = |bytes, is_host| Error::OutOfMemory { bytes, is_host }.to_string();
+        assert_eq!(text(8, false), "the device has no 8 bytes left: drop vectors, or work on parts");
+        assert_eq!(text(0, false), "the device has no memory left: drop vectors, or work on parts");
+        let host = text(8, true);
+        assert!(host.starts_with("the host has no 8 bytes left") && host.contains("limit of locked memory"), "{host}");
     }
 }

@@ -95,7 +95,7 @@ impl Driver {
         check(self)?;
         match errors.into_iter().flatten().next() {
             None => Ok(value),
-            Some(wgpu::Error::OutOfMemory { .. }) => Err(Error::OutOfMemory { bytes }),
+            Some(wgpu::Error::OutOfMemory { .. }) => Err(Error::OutOfMemory { bytes, is_host: false }),
             Some(error) => Err(Error::Unsupported { reason: format!("the driver refuses: {error}") }),
         }
     }

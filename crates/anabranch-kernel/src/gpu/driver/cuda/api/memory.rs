@@ -19,7 +19,7 @@ impl DeviceMemory {
     /// Allocates memory, not none.
     pub(in crate::gpu::driver::cuda) fn new(context: &Arc<Context>, bytes: u64) -> Result<Self, Error> {
         let _current = context.enter()?;
-        let size = usize::try_from(bytes).map_err(|_| Error::OutOfMemory { bytes })?;
+        let size = usize::try_from(bytes).map_err(|_| Error::OutOfMemory { bytes, is_host: false })?;
         let allocated = match context.is_ordered {
             // SAFETY: the stream belongs to the context. The contents are any words, which only kernels read.
             true => unsafe { result::malloc_async(context.stream, size) },
@@ -79,10 +79,15 @@ impl HostMemory {
     /// Allocates memory, not none.
     pub(in crate::gpu::driver::cuda) fn new(context: &Arc<Context>, bytes: u64) -> Result<Self, Error> {
         let _current = context.enter()?;
-        let size = usize::try_from(bytes).map_err(|_| Error::OutOfMemory { bytes })?;
+        let no_memory = Error::OutOfMemory { bytes, is_host: true };
+        let Ok(size) = usize::try_from(bytes) else { return Err(no_memory) };
         // SAFETY: the context is current. `drop` frees the memory.
-        let address = context.checked(bytes, unsafe { result::malloc_host(size, 0) })?;
-        let address = NonNull::new(address.cast()).ok_or(Error::OutOfMemory { bytes })?;
+        let allocated = context.checked(bytes, unsafe { result::malloc_host(size, 0) });
+        let address = match allocated.map(|address| NonNull::new(address.cast())) {
+            Ok(Some(address)) => address,
+            Ok(None) | Err(Error::OutOfMemory { .. }) => return Err(no_memory),
+            Err(error) => return Err(error),
+        };
         let memory = Self { address, bytes, copies: Mutex::new(Copies::None), context: Arc::clone(context) };
         // SAFETY: the memory has `size` bytes. So all of them have values that can be read.
         unsafe { ptr::write_bytes(address.as_ptr(), 0, size) };

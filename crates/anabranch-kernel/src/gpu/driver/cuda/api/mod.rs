@@ -122,7 +122,7 @@ impl Context {
     /// Returns what a call has returned. An error that says nothing about the call alone loses the device.
     fn checked<T>(&self, bytes: u64, returned: Result<T, DriverError>) -> Result<T, Error> {
         returned.map_err(|error| match meaning(error.0) {
-            Meaning::OutOfMemory => Error::OutOfMemory { bytes },
+            Meaning::OutOfMemory => Error::OutOfMemory { bytes, is_host: false },
             Meaning::Refused(advice) => Error::Unsupported { reason: format!("the driver refuses: {error}{advice}") },
             Meaning::Lost(advice) => {
                 let reason = format!("{error}{advice}");
