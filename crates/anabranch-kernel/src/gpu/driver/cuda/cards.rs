@@ -32,7 +32,8 @@ pub(in crate::gpu) fn cards() -> Vec<Card> {
     if count == 0 || !compiler::is_available() {
         return Vec::new();
     }
-    (0..count).filter_map(card).collect()
+    // Another driver may offer a card that NVRTC does not compile for.
+    (0..count).filter_map(card).filter(|card| compiler::target(card.compute).is_ok()).collect()
 }
 
 fn card(number: i32) -> Option<Card> {

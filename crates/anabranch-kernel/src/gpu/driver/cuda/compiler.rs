@@ -34,17 +34,42 @@ impl Drop for Program {
     }
 }
 
+/// What NVRTC compiles for.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Target {
+    /// A compute capability, as a number of two or three digits.
+    number: u32,
+    /// Whether it is that of the device. Otherwise NVRTC makes PTX, which the driver compiles for the device.
+    is_exact: bool,
+}
+
+/// Returns what NVRTC compiles for, on a device with this compute capability. Returns the reason if NVRTC is too new
+/// for the device.
+pub(super) fn target(compute: (u32, u32)) -> Result<Target, String> {
+    target_of(&architectures()?, compute)
+}
+
+fn target_of(architectures: &[u32], (major, minor): (u32, u32)) -> Result<Target, String> {
+    let wanted = major * 10 + minor;
+    let newest = architectures.iter().copied().filter(|known| *known <= wanted).max();
+    let number = newest.ok_or_else(|| {
+        format!(
+            "NVRTC does not compile for the compute capability {major}.{minor}: install an older NVRTC, or use the \
+             feature `gpu`"
+        )
+    })?;
+    Ok(Target { number, is_exact: number == wanted })
+}
+
 /// Compiles a text for a device with this compute capability. Returns what [`Context::load`](super::api::Context::load)
 /// takes: machine code, or PTX if NVRTC is older than the device.
-pub(super) fn compile(text: &str, (major, minor): (u32, u32)) -> Result<Vec<u8>, String> {
+pub(super) fn compile(text: &str, compute: (u32, u32)) -> Result<Vec<u8>, String> {
     let failed = |error: result::NvrtcError| format!("NVRTC: {error}");
-    let wanted = major * 10 + minor;
-    let newest = architectures()?.into_iter().filter(|known| *known <= wanted).max();
-    let newest = newest.ok_or_else(|| format!("NVRTC does not know the compute capability {major}.{minor}"))?;
-    let kind = if newest == wanted { "sm" } else { "compute" };
+    let Target { number, is_exact } = target(compute)?;
+    let kind = if is_exact { "sm" } else { "compute" };
     let text = CString::new(text).expect("the text has no NUL");
     let program = Program { raw: result::create_program(&text, None).map_err(failed)? };
-    let options = [&*format!("--gpu-architecture={kind}_{newest}"), "--fmad=false", "--std=c++17"];
+    let options = [&*format!("--gpu-architecture={kind}_{number}"), "--fmad=false", "--std=c++17"];
     // SAFETY: the program is not destroyed yet, and `text` outlives it.
     if let Err(error) = unsafe { result::compile_program(program.raw, &options) } {
         // SAFETY: the program is not destroyed yet.
@@ -52,7 +77,7 @@ pub(super) fn compile(text: &str, (major, minor): (u32, u32)) -> Result<Vec<u8>,
         let log: Vec<u8> = log.into_iter().map(|byte| byte as u8).take_while(|byte| *byte != 0).collect();
         return Err(format!("NVRTC: {error}: {}", String::from_utf8_lossy(&log)));
     }
-    let image = if newest == wanted {
+    let image = if is_exact {
         let mut size = 0;
         // SAFETY: the program is compiled, and NVRTC writes one number.
         unsafe { sys::nvrtcGetCUBINSize(program.raw, &raw mut size) }.result().map_err(failed)?;
@@ -77,4 +102,19 @@ fn architectures() -> Result<Vec<u32>, String> {
     // SAFETY: NVRTC writes as many numbers as it has said.
     unsafe { sys::nvrtcGetSupportedArchs(all.as_mut_ptr()) }.result().map_err(failed)?;
     Ok(all.into_iter().filter_map(|number| u32::try_from(number).ok()).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_target_is_the_newest_architecture_that_the_device_has() {
+        let known = [75, 80, 90, 100];
+        assert_eq!(target_of(&known, (9, 0)), Ok(Target { number: 90, is_exact: true }));
+        assert_eq!(target_of(&known, (8, 9)), Ok(Target { number: 80, is_exact: false }));
+        assert_eq!(target_of(&known, (12, 0)), Ok(Target { number: 100, is_exact: false }));
+        let too_old = target_of(&known, (6, 1)).unwrap_err();
+        assert!(too_old.contains("6.1: install an older NVRTC, or use the feature `gpu`"), "{too_old}");
+    }
 }
