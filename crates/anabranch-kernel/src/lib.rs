@@ -110,7 +110,8 @@
 //! - `gpu`, off by default: GPUs, by Vulkan, Metal and Direct3D 12.
 //! - `cuda`, off by default: NVIDIA's GPUs, by CUDA. Short operations take about half of their time by Vulkan. The
 //!   libraries of CUDA's driver (of CUDA 11.4 or newer) and of NVRTC, `libcuda` and `libnvrtc`, are loaded at run time:
-//!   without them such a program starts, and finds no such GPU. With both features a card is listed once, with CUDA.
+//!   without them such a program starts, and finds no such GPU. The error of [`Queue::open`] says what is missing. With
+//!   both features a card is listed once, with CUDA.
 //!   An upload of more than 16 MiB waits for the work before it. Floats are IEEE single precision with denormal
 //!   numbers, and no multiplication is contracted with an addition.
 

@@ -52,14 +52,22 @@ impl Found {
     }
 }
 
-/// Returns the devices of this machine. The first call looks for them.
-pub(super) fn found() -> &'static [Found] {
-    static FOUND: OnceLock<Vec<Found>> = OnceLock::new();
-    FOUND.get_or_init(|| {
+/// The devices of this machine, and why CUDA has no others.
+struct All {
+    devices: Vec<Found>,
+    without_cuda: Option<String>,
+}
+
+/// Looks for the devices at the first call.
+fn all() -> &'static All {
+    static ALL: OnceLock<All> = OnceLock::new();
+    ALL.get_or_init(|| {
         // The name, the figures, and the driver of each.
         let mut all: Vec<(String, Device, Source)> = Vec::new();
         #[cfg(feature = "cuda")]
-        let cards = super::driver::cuda::cards();
+        let (cards, without_cuda) = super::driver::cuda::cards();
+        #[cfg(not(feature = "cuda"))]
+        let without_cuda = None;
         #[cfg(feature = "gpu")]
         for found in super::driver::wgpu::adapters::find() {
             #[cfg(feature = "cuda")]
@@ -79,8 +87,18 @@ pub(super) fn found() -> &'static [Found] {
             let device = Device::found(figures, name, devices.len());
             devices.push(Found { device, source, shared: Mutex::default() });
         }
-        devices
+        All { devices, without_cuda }
     })
+}
+
+/// Returns the devices of this machine. The first call looks for them.
+pub(super) fn found() -> &'static [Found] {
+    &all().devices
+}
+
+/// Returns why CUDA has no device, or not all cards, if it is a feature of this build.
+pub(super) fn without_cuda() -> Option<&'static str> {
+    all().without_cuda.as_deref()
 }
 
 /// Returns one of the devices, unless `device` is only a description.

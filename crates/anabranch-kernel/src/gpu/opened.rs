@@ -28,10 +28,8 @@ impl Opened {
     /// Opens a device of [`devices::found`] with all that it offers, as changed by `restrict`.
     pub(super) fn open(description: &Device, restrict: impl FnOnce(&mut Limits)) -> Result<Arc<Self>, Error> {
         let no_device = |reason: String| Error::no_device(description, reason);
-        let found = devices::of(description).ok_or_else(|| match devices::found() {
-            [] => no_device(format!("no GPU was found; a driver for {DRIVERS} is needed")),
-            _ => no_device("it is not one of `Device::gpus()`".to_owned()),
-        })?;
+        let found = devices::of(description)
+            .ok_or_else(|| no_device(not_found(devices::found().is_empty(), devices::without_cuda())))?;
         let (driver, mut limits) = found.open().map_err(no_device)?;
         restrict(&mut limits);
         Ok(Arc::new(Self {
@@ -85,9 +83,39 @@ impl Opened {
     }
 }
 
+/// Returns the reason why a device was not found, with the one why CUDA has none.
+fn not_found(none: bool, without_cuda: Option<&str>) -> String {
+    let reason = match none {
+        true => format!("no GPU was found; a driver for {DRIVERS} is needed"),
+        false => "it is not one of `Device::gpus()`".to_owned(),
+    };
+    match without_cuda {
+        Some(without) => format!("{reason}; CUDA: {without}"),
+        None => reason,
+    }
+}
+
 /// What the features of this build look for.
 const DRIVERS: &str = match (cfg!(feature = "gpu"), cfg!(feature = "cuda")) {
     (true, true) => "CUDA, Vulkan, Metal or Direct3D 12",
     (true, false) => "Vulkan, Metal or Direct3D 12",
     (false, _) => "CUDA, with its library NVRTC,",
 };
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_device_that_is_not_found_has_the_reason_of_cuda() {
+        let reason = not_found(false, Some("the library of NVRTC (`libnvrtc`) was not found: install it"));
+        assert!(reason.starts_with("it is not one of `Device::gpus()`; CUDA: the library of NVRTC"), "{reason}");
+        assert!(not_found(true, None).ends_with("is needed"));
+        // Without a card there is a reason.
+        let described = "h200".parse().unwrap();
+        let Err(error) = Opened::open(&described, |_| ()) else { panic!("a description is opened") };
+        let has_reason = error.to_string().contains("; CUDA: ");
+        assert_eq!(has_reason, devices::without_cuda().is_some(), "{error}");
+        assert!(has_reason || !cfg!(feature = "cuda") || !devices::found().is_empty(), "{error}");
+    }
+}

@@ -26,14 +26,25 @@ pub(in crate::gpu) struct Card {
     pub(super) compute: (u32, u32),
 }
 
-/// Looks for cards. There are none without the libraries of the driver and of NVRTC.
-pub(in crate::gpu) fn cards() -> Vec<Card> {
-    let count = api::count();
-    if count == 0 || !compiler::is_available() {
-        return Vec::new();
+/// Looks for cards. Also returns why there are none, or why some are left out.
+pub(in crate::gpu) fn cards() -> (Vec<Card>, Option<String>) {
+    let count = match api::count().and_then(|count| compiler::check().map(|()| count)) {
+        Ok(count) => count,
+        Err(reason) => return (Vec::new(), Some(reason)),
+    };
+    let (mut cards, mut reasons) = (Vec::new(), Vec::new());
+    for number in 0..count {
+        let Some(card) = card(number) else {
+            reasons.push(format!("the driver does not describe card number {number}"));
+            continue;
+        };
+        // Another driver may offer a card that NVRTC does not compile for.
+        match compiler::target(card.compute) {
+            Ok(_) => cards.push(card),
+            Err(reason) => reasons.push(format!("{}: {reason}", card.name)),
+        }
     }
-    // Another driver may offer a card that NVRTC does not compile for.
-    (0..count).filter_map(card).filter(|card| compiler::target(card.compute).is_ok()).collect()
+    (cards, (!reasons.is_empty()).then(|| reasons.join("; ")))
 }
 
 fn card(number: i32) -> Option<Card> {

@@ -10,16 +10,21 @@ use cudarc::nvrtc::{result, sys};
 /// The oldest NVRTC that has all calls.
 const OLDEST: (i32, i32) = (11, 2);
 
-/// Returns whether the library was found, and is not too old.
-pub(super) fn is_available() -> bool {
+/// Returns the reason if the library was not found, or is too old.
+pub(super) fn check() -> Result<(), String> {
     // SAFETY: loading NVRTC runs its initializers, which have no requirements.
     if !unsafe { sys::is_culib_present() } {
-        return false;
+        return Err("the library of NVRTC (`libnvrtc`) was not found: install it".to_owned());
     }
     let mut version = (0, 0);
     // SAFETY: NVRTC writes two numbers.
     let known = unsafe { sys::nvrtcVersion(&raw mut version.0, &raw mut version.1) }.result();
-    known.is_ok() && version >= OLDEST
+    known.map_err(|error| format!("NVRTC: {error}"))?;
+    if version < OLDEST {
+        let ((major, minor), oldest) = (version, OLDEST);
+        return Err(format!("NVRTC {major}.{minor} is too old: install {}.{} or newer", oldest.0, oldest.1));
+    }
+    Ok(())
 }
 
 /// A program of NVRTC.

@@ -27,19 +27,26 @@ pub(in crate::gpu) use memory::{DeviceMemory, HostMemory};
 /// The oldest driver that has all calls, that of CUDA 11.4.
 const OLDEST_DRIVER: i32 = 11_040;
 
-/// Returns the number of cards. It is 0 if there is no library, no driver or an old one.
-pub(super) fn count() -> i32 {
+/// Returns the number of cards. Returns the reason if there is no driver, an old one, or no card.
+pub(super) fn count() -> Result<i32, String> {
     // SAFETY: loading the library of the driver runs its initializers, which have no requirements.
     if !unsafe { sys::is_culib_present() } {
-        return 0;
+        return Err("NVIDIA's driver, with its library `libcuda`, was not found".to_owned());
     }
+    let failed = |error: DriverError| format!("NVIDIA's driver: {error}");
     let mut version = 0;
     // SAFETY: the driver writes one number.
-    let known = unsafe { sys::cuDriverGetVersion(&raw mut version) }.result();
-    if known.is_err() || version < OLDEST_DRIVER || result::init().is_err() {
-        return 0;
+    unsafe { sys::cuDriverGetVersion(&raw mut version) }.result().map_err(failed)?;
+    if version < OLDEST_DRIVER {
+        let version_of = |number: i32| format!("{}.{}", number / 1000, number % 1000 / 10);
+        let (version, oldest) = (version_of(version), version_of(OLDEST_DRIVER));
+        return Err(format!("NVIDIA's driver has CUDA {version}: update it to one with CUDA {oldest} or newer"));
     }
-    result::device::get_count().unwrap_or(0)
+    result::init().map_err(failed)?;
+    match result::device::get_count().map_err(failed)? {
+        0 => Err("NVIDIA's driver has no card".to_owned()),
+        count => Ok(count),
+    }
 }
 
 /// Returns an attribute of a card.
