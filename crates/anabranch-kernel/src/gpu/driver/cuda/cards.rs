@@ -79,14 +79,16 @@ fn card(number: i32) -> Option<Card> {
 }
 
 impl Card {
-    /// Returns the figures: by the table of known devices, else by the driver.
+    /// Returns the figures of the driver, and the bandwidth of the table of known devices if that has the same shape. A
+    /// card of the name may be another variant, or a part of one (MIG).
     pub(in crate::gpu) fn figures(&self) -> Device {
-        if let Some(known) = devices::known(&self.name) {
-            return known;
-        }
-        let device = Device::new("", self.shape).expect("no number is 0").with_memory(self.memory);
-        let device = if self.bandwidth > 0 { device.with_bandwidth(self.bandwidth) } else { device };
-        device.with_source("the CUDA driver")
+        let known = devices::known(&self.name).filter(|known| known.shape() == self.shape);
+        let (bandwidth, source) = match known.and_then(|known| known.bandwidth()) {
+            Some(bandwidth) => (bandwidth, "the CUDA driver, and for the bandwidth the table of known devices"),
+            None => (self.bandwidth, "the CUDA driver"),
+        };
+        let device = Device::new("", self.shape).expect("no number is 0").with_memory(self.memory).with_source(source);
+        if bandwidth > 0 { device.with_bandwidth(bandwidth) } else { device }
     }
 
     /// Returns whether a device that wgpu finds is this card.
@@ -104,10 +106,35 @@ fn is_same((name, slot): (&str, &str), (other_name, other_slot): (&str, &str)) -
     if slot.is_empty() || other.is_empty() { name == other_name } else { slot.eq_ignore_ascii_case(other) }
 }
 
-#[cfg(all(test, feature = "gpu"))]
+#[cfg(test)]
 mod tests {
     use super::*;
 
+    #[test]
+    fn figures_are_those_of_the_driver_and_a_known_bandwidth_of_the_same_shape() {
+        let card = |name: &str, cores, memory| Card {
+            number: 0,
+            name: name.to_owned(),
+            memory,
+            slot: String::new(),
+            shape: Shape { cores, lanes: 32, resident_vectors: 64, max_block_vectors: 32 },
+            bandwidth: 2_000_000_000_000,
+            limits: Limits { blocks: 1, lanes: 1, shared_bytes: 0, buffers: BUFFERS, buffer_bytes: 4 },
+            compute: (9, 0),
+        };
+        for (name, cores, memory, bandwidth) in [
+            ("NVIDIA H100 80GB HBM3", 132, 79 << 30, 3_350_000_000_000),
+            ("NVIDIA H100 PCIe", 114, 79 << 30, 2_000_000_000_000),
+            ("NVIDIA H100 80GB HBM3 MIG 1g.10gb", 16, 10 << 30, 2_000_000_000_000),
+            ("NVIDIA L4", 132, 22 << 30, 2_000_000_000_000),
+        ] {
+            let figures = card(name, cores, memory).figures();
+            let found = (figures.shape().cores, figures.memory(), figures.bandwidth());
+            assert_eq!(found, (cores, Some(memory), Some(bandwidth)), "{name}");
+        }
+    }
+
+    #[cfg(feature = "gpu")]
     #[test]
     fn a_card_is_known_by_its_slot_or_else_by_its_name() {
         let card = ("NVIDIA H200", "0000:0A:00.0");
