@@ -78,6 +78,9 @@ impl Queue {
 
     /// Copies elements to the device. The copy may still run when the call returns, and later operations wait for it.
     ///
+    /// With CUDA, a call blocks its thread while many earlier uploads wait for the device: see the
+    /// [features](crate#features).
+    ///
     /// # Errors
     /// Returns [`Error::OutOfMemory`] or [`Error::Lost`], on devices other than the processor.
     pub fn upload<T: Element>(&self, elements: &[T]) -> Result<DeviceVec<T>, Error> {

@@ -8,10 +8,10 @@ mod cards;
 mod compiler;
 #[cfg(test)]
 mod tests;
+mod uploads;
 
-use std::collections::VecDeque;
 use std::hint::spin_loop;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anabranch::channel::oneshot;
@@ -21,6 +21,7 @@ use super::{Command, Launch, Limits, Pipeline, Source, Ticket, Use};
 use crate::Error;
 use crate::gpu::poller::Poller;
 use api::{Context, DeviceMemory, HostMemory, Receiving};
+use uploads::{PART, Uploads};
 
 pub(in crate::gpu) use api::{Event, Kernels};
 pub(in crate::gpu) use cards::{Card, cards};
@@ -28,11 +29,6 @@ pub(in crate::gpu) use cards::{Card, cards};
 /// How long the thread of a device looks whether work has ended, before it sleeps until then. Waking takes about as
 /// long.
 const SPIN: Duration = Duration::from_micros(20);
-
-/// The bytes of an upload that are copied at once.
-const CHUNK: usize = 1 << 20;
-/// The most chunks that wait for the device. An upload of more waits for the first of them.
-const CHUNKS: usize = 16;
 
 /// Memory.
 #[derive(Clone)]
@@ -46,8 +42,7 @@ pub(in crate::gpu) struct Driver {
     poller: Poller<Arc<Event>>,
     context: Arc<Context>,
     compute: (u32, u32),
-    /// The chunks of uploads, in the order of their last use.
-    uploads: Mutex<VecDeque<Arc<HostMemory>>>,
+    uploads: Uploads<HostMemory>,
 }
 
 impl Driver {
@@ -56,7 +51,7 @@ impl Driver {
         let context = Context::open(card.number)?;
         let poller =
             Poller::start(|event: Arc<Event>| wait(&event)).map_err(|error| format!("no thread for it: {error}"))?;
-        Ok((Self { poller, context, compute: card.compute, uploads: Mutex::default() }, card.limits.clone()))
+        Ok((Self { poller, context, compute: card.compute, uploads: Uploads::default() }, card.limits.clone()))
     }
 
     /// Submits the commands. Those that copy to memory of the host do so by `receiving`.
@@ -90,20 +85,6 @@ impl Driver {
             self.context.launch(kernels, dispatch.entry, dispatch.blocks, &buffers, &dispatch.immediates)
         })
     }
-
-    /// Returns a chunk for an upload: the one whose last use is longest ago, if it is free or there are enough.
-    fn chunk(&self) -> Result<Arc<HostMemory>, Error> {
-        let mut uploads = self.uploads.lock().unwrap_or_else(PoisonError::into_inner);
-        let chunk = match uploads.pop_front() {
-            Some(first) if first.is_idle() || uploads.len() + 1 >= CHUNKS => first,
-            first => {
-                first.into_iter().for_each(|first| uploads.push_front(first));
-                Arc::new(HostMemory::new(&self.context, CHUNK as u64)?)
-            }
-        };
-        uploads.push_back(Arc::clone(&chunk));
-        Ok(chunk)
-    }
 }
 
 impl Drop for Driver {
@@ -123,8 +104,10 @@ impl super::Driver for Driver {
 
     fn upload(&self, to: &super::Memory, bytes: &[u8]) -> Result<Ticket, Error> {
         let mut last = None;
-        for (number, part) in (0..).zip(bytes.chunks(CHUNK)) {
-            last = Some(self.chunk()?.send(part, device_memory(to), number * CHUNK as u64)?);
+        for (number, part) in (0..).zip(bytes.chunks(PART)) {
+            let make = |bytes| HostMemory::new(&self.context, bytes);
+            let chunk = self.uploads.chunk(part.len(), HostMemory::is_idle, make)?;
+            last = Some(chunk.send(part, device_memory(to), number * PART as u64)?);
         }
         Ok(Ticket::Cuda(last.expect("an upload has bytes")))
     }
