@@ -26,9 +26,9 @@ const ALPHA: u64 = 15;
 /// Turns top-down again once a shrinking frontier has fewer than this fraction of the vertices.
 const BETA: usize = 18;
 /// Frontier vertices per top-down piece.
-const PIECE: usize = 32;
+const PIECE: usize = 4;
 /// Neighbours of one vertex per top-down piece.
-const ROW_PIECE: usize = 2048;
+const ROW_PIECE: usize = 512;
 /// Words of 64 vertices per bottom-up piece.
 const WORDS: usize = 16;
 
