@@ -8,9 +8,9 @@
 //! without a timeout: an idle pool does nothing at all.
 //!
 //! Where forks have been worth taking lately, workers do not wake one by one: a thread that publishes a fork while
-//! others sleep wakes one of them, a *helper*, and publishes its next fork too, as long as more than one core is free. A
-//! helper that has found work does the same. So the workers awake grow in number as fast as the published forks do. One
-//! by one, at some 50 us each, 16 workers took more than a millisecond.
+//! others sleep wakes one of them, a *helper*, and publishes its next fork too, as long as more than one core is free.
+//! A helper that has found work does the same. So the workers awake grow in number as fast as the published forks do.
+//! One by one, at some 50 us each, 16 workers took more than a millisecond.
 //!
 //! | a worker is      | leaves by                                                                        |
 //! |------------------|----------------------------------------------------------------------------------|

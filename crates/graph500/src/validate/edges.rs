@@ -1,8 +1,8 @@
 //! The checks over the input tuples: (3), (4), (5), and the number of edges of the component.
 //!
-//! A tuple costs two reads, one for each end. So the pass reads a *tag* of 32 bits for each vertex: its level, and above
-//! it the low bits of its parent. A run sorts the tuples after kernel 1. Then the tags of the first ends are in cache,
-//! and those of the second ends follow each other.
+//! A tuple costs two reads, one for each end. So the pass reads a *tag* of 32 bits for each vertex: its level, and
+//! above it the low bits of its parent. A run sorts the tuples after kernel 1. Then the tags of the first ends are in
+//! cache, and those of the second ends follow each other.
 //!
 //! The pass finds a tree edge where the tag of one end has the next level and the other end as the parent. Then the
 //! vertex itself replaces the parent in its tag, which means "seen". At the end, a vertex that is not its own parent
