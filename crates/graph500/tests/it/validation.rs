@@ -102,9 +102,21 @@ fn check_5_tree_edges_are_input_edges() {
     assert_eq!(error, Verdict::Invalid(ValidationError::NotAnEdge { vertex: 2, parent: 1 }));
 }
 
-/// The tag of a vertex of this deep tree has 15 bits of its parent.
 #[test]
 fn check_5_compares_whole_numbers() {
+    let edges = edges(&[(0, 1), (0, 257), (1, 2)]);
+    let mut parents = vec![-1; 258];
+    (parents[0], parents[1], parents[257], parents[2]) = (0, 0, 0, 257);
+    let mut validator = Validator::new(&edges, 258).unwrap();
+    let error = validator.check(0, &parents, &()).unwrap_err();
+    assert_eq!(error, Verdict::Invalid(ValidationError::NotAnEdge { vertex: 2, parent: 257 }));
+    parents[2] = 1;
+    assert!(validator.check(0, &parents, &()).is_ok());
+}
+
+/// The tag of a vertex of this deep tree has 15 bits of its parent.
+#[test]
+fn check_5_compares_whole_numbers_in_deep_trees() {
     let (depth, child) = (70_000, 80_000);
     // Both on level 1, and both can be the parent by the tags. One is.
     let (parent, other) = (1, 1 + (3 << 15));
