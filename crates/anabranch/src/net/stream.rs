@@ -47,12 +47,31 @@ fn count<S: Sealed>(count: usize, wanted: usize) -> Done<usize> {
     if S::HAS_NO_BOUNDARIES { transferred(count, wanted) } else { done(count) }
 }
 
+/// Receives what there is. On Linux by the system call alone: in a process with several threads libc surrounds it by
+/// calls for the cancellation of threads.
+#[inline]
+fn receive<S: Sealed>(system: &S::System, buffer: &mut [u8]) -> io::Result<usize> {
+    #[cfg(target_os = "linux")]
+    return Ok(rustix::net::recv(system, buffer, rustix::net::RecvFlags::empty())?.0);
+    #[cfg(not(target_os = "linux"))]
+    S::reader(system).read(buffer)
+}
+
+/// Sends what there is room for, as [`receive`] receives.
+#[inline]
+fn send<S: Sealed>(system: &S::System, bytes: &[u8]) -> io::Result<usize> {
+    #[cfg(target_os = "linux")]
+    return Ok(rustix::net::send(system, bytes, rustix::net::SendFlags::NOSIGNAL)?);
+    #[cfg(not(target_os = "linux"))]
+    S::writer(system).write(bytes)
+}
+
 fn read_once<S: Sealed>(system: &S::System, buffer: &mut [u8]) -> io::Result<Done<usize>> {
-    Ok(count::<S>(S::reader(system).read(buffer)?, buffer.len()))
+    Ok(count::<S>(receive::<S>(system, buffer)?, buffer.len()))
 }
 
 fn write_once<S: Sealed>(system: &S::System, bytes: &[u8]) -> io::Result<Done<usize>> {
-    Ok(count::<S>(S::writer(system).write(bytes)?, bytes.len()))
+    Ok(count::<S>(send::<S>(system, bytes)?, bytes.len()))
 }
 
 /// Returns the result of a transfer of nothing, which does not wait until the stream is ready.
@@ -128,11 +147,11 @@ pub(super) fn write_all<S: Sealed>(stream: &S, cx: &Cx<'_>, mut bytes: &[u8]) ->
 }
 
 pub(super) fn try_read<S: Sealed>(stream: &S, buffer: &mut [u8]) -> io::Result<usize> {
-    stream.io().try_once(Direction::Read, |system| S::reader(system).read(buffer))
+    stream.io().try_once(Direction::Read, |system| receive::<S>(system, buffer))
 }
 
 pub(super) fn try_write<S: Sealed>(stream: &S, bytes: &[u8]) -> io::Result<usize> {
-    stream.io().try_once(Direction::Write, |system| S::writer(system).write(bytes))
+    stream.io().try_once(Direction::Write, |system| send::<S>(system, bytes))
 }
 
 pub(super) fn poll_read<S: Sealed>(
