@@ -36,6 +36,22 @@ fn until(pool: &Pool, round: impl Fn(), wanted: impl Fn(&WorkerStats) -> bool) -
     }
 }
 
+/// Returns the statistics of a pool in which a thread was raided. Each attempt has a new pool. A worker that searches
+/// requests forks, and a request outlasts its round. So once a pool has had a request, its next round publishes its
+/// fork at once, and no thread raids it.
+fn raided(pool: impl Fn() -> Pool) -> Stats {
+    loop {
+        let pool = pool();
+        at_rest(&pool);
+        pool.install(long_leaf);
+        at_rest(&pool);
+        let stats = pool.stats();
+        if stats.total().raided >= 1 {
+            return stats;
+        }
+    }
+}
+
 /// A leaf that forks no more, and lasts until another thread has run its second half.
 fn long_leaf() {
     let ran = AtomicBool::new(false);
@@ -101,11 +117,10 @@ fn steal_is_counted_at_thief_and_victim() {
 #[test]
 fn raid_is_counted_at_victim() {
     watchdog(LONG, || {
-        let pool = pool(2);
-        if !pool.stats().uses_membarrier {
+        if !pool(2).stats().uses_membarrier {
             return;
         }
-        let stats = until(&pool, long_leaf, |total| total.raided >= 1);
+        let stats = raided(|| pool(2));
         assert!(stats.guests.raided >= 1, "{stats}");
         assert!(stats.total().stolen >= 1, "{stats}");
     });
@@ -114,7 +129,7 @@ fn raid_is_counted_at_victim() {
 #[test]
 fn threads_are_raided_without_membarrier() {
     watchdog(LONG, || {
-        let stats = until(&fallback(2), long_leaf, |total| total.raided >= 1);
+        let stats = raided(|| fallback(2));
         assert!(!stats.uses_membarrier);
         assert!(stats.guests.raided >= 1 && stats.total().stolen >= 1, "{stats}");
     });
