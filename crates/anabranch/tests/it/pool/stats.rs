@@ -24,16 +24,11 @@ fn stats_when(pool: &Pool, wanted: impl Fn(&Stats, &WorkerStats) -> bool) -> Sta
     }
 }
 
-/// Runs `round` in the pool until the total satisfies `wanted`: what a single round does is a matter of timing.
-fn until(pool: &Pool, round: impl Fn(), wanted: impl Fn(&WorkerStats) -> bool) -> Stats {
-    loop {
-        pool.install(&round);
-        at_rest(pool);
-        let stats = pool.stats();
-        if wanted(&stats.total()) {
-            return stats;
-        }
-    }
+/// Runs `round` in the pool, and returns the statistics when the pool is at rest again.
+fn stats_after(pool: &Pool, round: impl Fn()) -> Stats {
+    pool.install(round);
+    at_rest(pool);
+    pool.stats()
 }
 
 /// Returns the statistics of a pool in which a thread was raided. Each attempt has a new pool. A worker that searches
@@ -43,9 +38,7 @@ fn raided(pool: impl Fn() -> Pool) -> Stats {
     loop {
         let pool = pool();
         at_rest(&pool);
-        pool.install(long_leaf);
-        at_rest(&pool);
-        let stats = pool.stats();
+        let stats = stats_after(&pool, long_leaf);
         if stats.total().raided >= 1 {
             return stats;
         }
@@ -139,7 +132,8 @@ fn threads_are_raided_without_membarrier() {
 fn reclaimed_fork_is_counted() {
     watchdog(LONG, || {
         for pool in [pool(2), fallback(2)] {
-            until(&pool, || _ = sum_to(100_000), |total| total.reclaimed >= 1);
+            // What a single round does is a matter of timing.
+            while stats_after(&pool, || _ = sum_to(100_000)).total().reclaimed == 0 {}
             stats_when(&pool, |_, total| total.published + total.raided >= total.reclaimed);
         }
     });
