@@ -10,6 +10,7 @@ pub(crate) mod frame;
 #[cfg(not(loom))]
 pub(crate) mod join;
 pub(crate) mod offer;
+pub(crate) mod raid;
 #[cfg(not(loom))]
 pub(crate) mod scope;
 pub(crate) mod shelf;

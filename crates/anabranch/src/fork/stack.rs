@@ -41,7 +41,8 @@
 //! Randall 1998) with the fence on the thief's side alone. Where the system has no such barrier, the stack is always
 //! closed, and every pop goes through the gate.
 //!
-//! A raid costs a barrier, so it is skipped where it can find nothing. A raid that leaves no private frame, of an owner
+//! [`Raid`](super::raid::Raid) does so for several stacks with one barrier. Such a raid is skipped where it can find
+//! nothing. A raid that leaves no private frame, of an owner
 //! that is asked, leaves the stack *swept*, up to the newest frame that it has seen. The next fork of this owner finds
 //! the demand and serves it, which ends that state under the gate. A guest that takes the worker entry withdraws the
 //! demand, and begins a root of another number, so the state counts for one root. A stack that is swept, whose owner is
@@ -82,7 +83,7 @@ use crate::{
     sys::{
         asymmetric_fence::{self, Fence},
         parker::Parker,
-        sync::{AtomicBool, AtomicPtr, Mutex, Ordering, lock},
+        sync::{AtomicBool, AtomicPtr, Mutex, MutexGuard, Ordering, lock},
     },
 };
 use crossbeam_utils::CachePadded;
@@ -107,6 +108,13 @@ impl Gate {
     const fn new() -> Self {
         Self { oldest: ptr::null(), raids: 0, swept: None, running: ptr::null() }
     }
+}
+
+/// A stack that is closed for a raid.
+pub(super) struct Closed<'a> {
+    gate: MutexGuard<'a, Gate>,
+    /// The number of the root, if the owner is asked.
+    demand: Option<u64>,
 }
 
 /// The flags that the owner reads at each fork and join, and that other threads write rarely.
@@ -332,31 +340,46 @@ impl ForkStack {
         self.signals.is_requested.store(is_requested, Ordering::Relaxed);
     }
 
-    /// Publishes the oldest frames for an owner that does not serve the demand, and returns their number. Publishes at
-    /// most `most` frames, and twice as many at each raid that follows, since a blocked owner may wait for all of them.
+    /// Closes the stack for a raid, and holds the gate from here on. Returns `None` where a raid can find nothing.
     /// `roots` counts the roots that the owner's worker entry has had.
     ///
-    /// Costs some microseconds where there may be private frames and an asymmetric barrier.
-    pub(crate) fn raid(
-        &self,
-        owner: *const Parker,
-        roots: impl FnOnce() -> u64,
-        most: usize,
-        offer: impl FnMut(Arc<Offer>),
-    ) -> usize {
-        let mut gate = lock(&self.gate);
+    /// Before [`publish_closed`](Self::publish_closed), the raider makes every thread go through a full barrier if the
+    /// [fence](Self::fence) is asymmetric.
+    pub(super) fn close(&self, roots: impl FnOnce() -> u64) -> Option<Closed<'_>> {
+        let gate = lock(&self.gate);
         let newest: *const Frame = self.tail.load(Ordering::Relaxed);
         if newest.is_null() {
-            return 0;
+            return None;
         }
         let demand = self.is_requested().then(roots);
         if self.fence == Fence::Asymmetric {
             if gate.swept.is_some() && gate.swept == demand.map(|root| (root, newest)) {
-                return 0;
+                return None;
             }
             self.signals.is_closed.store(true, Ordering::Relaxed);
-            asymmetric_fence::heavy();
         }
+        Some(Closed { gate, demand })
+    }
+
+    /// Returns the fence that a raid of this stack needs.
+    pub(super) fn fence(&self) -> Fence {
+        self.fence
+    }
+
+    /// Publishes the oldest frames of a closed stack for its owner, opens the stack again, and returns their number.
+    /// Publishes at most `most` frames, and twice as many at each raid that follows, since a blocked owner may wait for
+    /// all of them.
+    ///
+    /// # Safety
+    /// `closed` is of this stack. Since it was closed, every thread went through a full barrier if the fence is
+    /// asymmetric.
+    pub(super) unsafe fn publish_closed(
+        &self,
+        Closed { mut gate, demand }: Closed<'_>,
+        owner: *const Parker,
+        most: usize,
+        offer: impl FnMut(Arc<Offer>),
+    ) -> usize {
         let newest = self.tail.load(Ordering::Acquire);
         let most = most.saturating_mul(1 << gate.raids.min(MOST_DOUBLINGS));
         gate.raids += 1;

@@ -2,7 +2,7 @@
 
 use super::{
     explore,
-    worker_entry::{Fork, WorkerEntry, thief},
+    worker_entry::{Fork, WorkerEntry, raid, thief},
 };
 use crate::{
     fork::{
@@ -250,6 +250,32 @@ fn models_raid_while_owner_publishes() {
         worker.join(&outer);
         for other in others {
             other.join().unwrap();
+        }
+    });
+}
+
+/// One barrier serves the raid of two stacks. Another thread raids the same two.
+#[test]
+fn models_raid_of_two_stacks() {
+    explore("raid, two stacks", Some(2), || {
+        let workers = [WorkerEntry::new(), WorkerEntry::new()];
+        let raiders = [(); 2].map(|()| {
+            let workers = workers.clone();
+            thread::spawn(move || {
+                raid(workers.iter().map(|worker| &**worker), 2);
+                workers[1].steal();
+            })
+        });
+        let forks = [Fork::new(), Fork::new()];
+        // One thread is the owner of both.
+        for (worker, fork) in workers.iter().zip(&forks) {
+            worker.fork(fork);
+        }
+        for (worker, fork) in workers.iter().zip(&forks) {
+            worker.join(fork);
+        }
+        for raider in raiders {
+            raider.join().unwrap();
         }
     });
 }

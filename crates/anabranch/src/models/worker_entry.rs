@@ -5,6 +5,7 @@ use crate::{
     fork::{
         frame::Frame,
         offer::Offer,
+        raid::Raid,
         shelf::Theft,
         stack::{ForkStack, Outcome},
     },
@@ -140,13 +141,24 @@ impl WorkerEntry {
     }
 
     pub(super) fn raid(&self, most: usize) -> usize {
-        self.stack.raid(
-            &self.parker,
-            || self.roots.load(Ordering::Relaxed),
-            most,
-            |offer| lock(&self.jobs).push_back(offer),
-        )
+        raid([self], most)
     }
+}
+
+/// Raids the stacks of several workers at once. Returns how many forks were published.
+pub(super) fn raid<'a>(workers: impl IntoIterator<Item = &'a WorkerEntry>, most: usize) -> usize {
+    let mut raid = Raid::new();
+    for worker in workers {
+        raid.add(worker, &worker.stack, || worker.roots.load(Ordering::Relaxed));
+    }
+    let mut published = 0;
+    raid.publish(
+        most,
+        |worker| &raw const worker.parker,
+        |worker, offer| lock(&worker.jobs).push_back(offer),
+        |_, count| published += count,
+    );
+    published
 }
 
 pub(super) fn thief(worker: &Arc<WorkerEntry>, act: impl Fn(&WorkerEntry) + Send + 'static) -> thread::JoinHandle<()> {

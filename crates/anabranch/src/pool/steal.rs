@@ -5,6 +5,7 @@ use crate::{
     fiber::{steal_policy::StealPolicy, task::Job},
     fork::{
         frame::Lineage,
+        raid::Raid,
         shelf::{Claim, Theft},
     },
     pool::{registry::Registry, run_work::Work, worker::Worker},
@@ -159,22 +160,25 @@ impl Registry {
 
     /// Publishes for all workers that have not served a request, and returns how many forks.
     fn raid_silent(&self) -> usize {
-        let mut raided = 0;
         // A waiting worker has published all its forks: see `Worker::park`.
         let silent =
             |worker: &&Worker| worker.stack.is_requested() && (worker.status.is_active() || worker.status.is_lent());
+        let mut raid = Raid::new();
         for worker in self.workers().filter(silent) {
-            let published = worker.stack.raid(
-                &worker.parker,
-                || worker.roots.get(),
-                self.threads(),
-                |offer| worker.fibers.jobs.inject(Job::offer(offer)),
-            );
-            if published > 0 {
-                worker.counters.raided.add_shared(published as u64);
-                raided += published;
-            }
+            raid.add(worker, &worker.stack, || worker.roots.get());
         }
+        let mut raided = 0;
+        raid.publish(
+            self.threads(),
+            |worker| &raw const worker.parker,
+            |worker, offer| worker.fibers.jobs.inject(Job::offer(offer)),
+            |worker, published| {
+                if published > 0 {
+                    worker.counters.raided.add_shared(published as u64);
+                    raided += published;
+                }
+            },
+        );
         raided
     }
 
