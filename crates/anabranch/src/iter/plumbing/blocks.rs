@@ -3,9 +3,6 @@
 use crate::sys::clock::Instant;
 use std::time::Duration;
 
-/// The block length of a piece that is shared, up to which blocks double without a clock read.
-const UNTIMED_SHARED: usize = 16;
-
 /// The target duration of a block of a piece that is shared: some hundred times the cost of a clock read, and short
 /// relative to the time after which an idle thread gives up.
 const TARGET: Duration = Duration::from_micros(10);
@@ -39,11 +36,7 @@ impl Blocks {
 
     /// Returns the length of the next block of a piece of `len` items.
     pub(super) fn next(&mut self, len: usize) -> usize {
-        if self.block >= UNTIMED_SHARED || self.since.is_some() {
-            self.follow(Instant::now());
-        } else if self.done > 0 {
-            self.block *= 2;
-        }
+        self.follow(Instant::now());
         let block = self.aligned(self.block);
         self.done += block.min(len);
         block
@@ -64,13 +57,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn blocks_double_and_then_follow_the_clock() {
+    fn blocks_follow_the_clock_from_the_first_one_on() {
         let mut blocks = Blocks::new(1, 0);
         let start = Instant::now();
-        for expected in [1, 2, 4, 8, 16] {
-            assert_eq!(blocks.next(1 << 20), expected);
-        }
-        blocks.done = 0;
+        blocks.follow(start);
+        assert_eq!(blocks.block, 1);
+        blocks.done = 1;
+        blocks.follow(start + 2 * TARGET);
+        assert_eq!(blocks.block, 1, "an item that is longer than the target is a block");
+        blocks.done = 1;
+        blocks.follow(start + 2 * TARGET + TARGET / 16);
+        assert_eq!(blocks.block, 16);
+        let mut blocks = Blocks::new(16, 0);
         blocks.follow(start);
         blocks.done = 100;
         blocks.follow(start + TARGET);
