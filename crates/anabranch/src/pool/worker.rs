@@ -57,6 +57,8 @@ pub(crate) struct Local {
     /// The number of fibers from which on the worker compares its load with that of others, and the number of
     /// comparisons. See `fiber::placement`.
     pub(crate) compares_from: Cell<usize>,
+    /// The other workers with which it has not compared its load in this round, this one included; 0 before a round.
+    pub(crate) left_in_round: Cell<usize>,
     pub(crate) compared: Cell<usize>,
     pub(crate) timers: RefCell<Timers<*const Fiber>>,
     pub(crate) stacks: RefCell<Option<StackPool>>,
@@ -185,6 +187,7 @@ impl Fibers {
                 ready: ReadyQueue::new(),
                 tick: Cell::new(0),
                 compares_from: Cell::new(0),
+                left_in_round: Cell::new(0),
                 compared: Cell::new(0),
                 timers: RefCell::new(Timers::new()),
                 stacks: RefCell::new(None),

@@ -2,9 +2,11 @@
 //! each when it has come.
 //!
 //! The figure is the share of the worker with the most fibers, as a multiple of the mean: 1 is even, 2 means that one
-//! of two workers had all. `x one` is the speed of the computation as a multiple of that of one thread.
+//! of two workers had all. `x one` is the speed of the computation as a multiple of that of one thread. There are 16
+//! workers on machines with as many cores, and two on others.
 
 use std::sync::Arc;
+use std::thread;
 use std::time::Duration;
 
 use super::Workload;
@@ -13,7 +15,11 @@ use crate::fibers::peers::{Kind, Peer};
 use crate::fibers::programs::gathering::Gathering;
 use crate::sample::{Sample, metered};
 
-const THREADS: usize = 2;
+/// Returns the number of workers.
+fn threads() -> usize {
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    if cores >= 16 { 16 } else { 2 }
+}
 
 /// Fibers that gather.
 pub struct Balance {
@@ -41,7 +47,7 @@ impl Workload for Balance {
     }
 
     fn threads(&self) -> Threads {
-        Threads::Fixed(THREADS)
+        Threads::Fixed(threads())
     }
 
     fn suits(&self, kind: Kind) -> bool {
@@ -51,7 +57,7 @@ impl Workload for Balance {
     fn sample<P: Peer>(&self, pool: &P::Pool) -> Sample {
         let gathering = Arc::new(Gathering::new(self.count, self.interval));
         let ((), meter) = metered(|| P::gather(pool, &gathering));
-        let (most, speed) = gathering.figures(THREADS);
+        let (most, speed) = gathering.figures(threads());
         Sample { value: most, ..Sample::per_unit(meter, 1.0, 1.0) }.with("x one", speed)
     }
 }
@@ -63,6 +69,6 @@ mod tests {
 
     #[test]
     fn all_peers_gather() {
-        everyone_does_it(&Balance { count: 10, interval: Duration::from_micros(50) }, THREADS);
+        everyone_does_it(&Balance { count: 10, interval: Duration::from_micros(50) }, threads());
     }
 }
