@@ -4,21 +4,17 @@
 use super::explore;
 use crate::{
     pool::{
-        sleep::{Call, Idle, Sleep},
+        sleep::{Call, Called, Idle, Sleep},
         status::Status,
     },
-    sys::{
-        asymmetric_fence::Fence,
-        parker::Parker,
-        sync::{AtomicU8, Ordering},
-    },
+    sys::{asymmetric_fence::Fence, parker::Parker},
 };
 use loom::{sync::Arc, thread};
 
 struct Pool {
     sleep: Sleep,
     guest: Status,
-    workers: Vec<(Parker, AtomicU8)>,
+    workers: Vec<(Parker, Called)>,
 }
 
 impl Pool {
@@ -26,7 +22,7 @@ impl Pool {
         Arc::new(Self {
             sleep: Sleep::new(fence),
             guest: Status::vacant(),
-            workers: (0..workers).map(|_| (Parker::new(), AtomicU8::new(0))).collect(),
+            workers: (0..workers).map(|_| (Parker::new(), Called::new())).collect(),
         })
     }
 
@@ -37,7 +33,7 @@ impl Pool {
     /// Does the same as `Worker::call`.
     fn call(&self, worker: Option<usize>, call: Call) {
         if let Some((parker, called)) = worker.map(|index| &self.workers[index]) {
-            called.swap(call as u8, Ordering::Release);
+            called.set(call);
             parker.unpark();
         }
     }
@@ -56,10 +52,10 @@ impl Pool {
     fn sleep_until_called(&self, me: usize) -> bool {
         let (parker, called) = &self.workers[me];
         loop {
-            match called.swap(0, Ordering::Acquire) {
-                0 => parker.park(),
-                call => return call == Call::Heartbeat as u8,
-            }
+            match called.take() {
+                Some(call) => return call == Call::Heartbeat,
+                None => parker.park(),
+            };
         }
     }
 }
@@ -165,6 +161,7 @@ fn models_sleep_long_wait_ends_without_heartbeat_worker() {
         relying.into_iter().for_each(|waiting| pool.wake(Some(waiting)));
         waiting.join().unwrap();
         assert!(!pool.sleep.begin_long_wait(1), "there is no heartbeat worker");
+        assert_eq!(pool.sleep.retire(1), Idle::Heartbeat);
         assert_eq!(pool.sleep.resign(), Err(Vec::new()));
     });
 }
@@ -188,25 +185,23 @@ fn models_sleep_long_wait_relies_on_sleeping_heartbeat_worker() {
 }
 
 /// A heartbeat worker that begins to work calls its successor and a helper, while one of the sleepers wakes by itself.
-/// That one learns whether it was taken off the list, and for what.
+/// That one is not the heartbeat worker, whether or not it was called.
 #[test]
 fn models_sleep_helper_is_called_or_wakes_by_itself() {
     explore("sleep, successor and helper", None, || {
         let pool = Pool::new(3, Fence::Asymmetric);
         assert_eq!(pool.sleep.retire(2), Idle::Heartbeat);
         assert_eq!([0, 1].map(|me| pool.sleep.retire(me)), [Idle::Asleep; 2]);
-        let was_called = spawn(&pool, |pool| {
-            let was_called = !pool.sleep.withdraw(0);
-            if was_called {
-                assert!(!pool.sleep_until_called(0), "it is a helper");
-            }
-            was_called
+        let waking = spawn(&pool, |pool| {
+            let (parker, called) = &pool.workers[0];
+            assert!(!pool.sleep.leave(0, called, parker), "another one is the heartbeat worker");
         });
         pool.wake(pool.sleep.successor());
         assert!(pool.sleep_until_called(1), "the last to fall asleep succeeds");
         let helper = pool.sleep.helper(|worker| worker < 2);
         pool.call(helper, Call::Help);
-        assert_eq!(was_called.join().unwrap(), helper == Some(0));
+        waking.join().unwrap();
+        assert_eq!(pool.workers[0].1.take(), None, "the call does not stay for later");
         assert_eq!(pool.sleep.helper(|_| true), None, "no worker sleeps");
         assert_eq!(pool.sleep.retire(2), Idle::Asleep, "there is a heartbeat worker");
     });

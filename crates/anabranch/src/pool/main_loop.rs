@@ -201,7 +201,7 @@ impl Registry {
             // Ready fibers wait for this worker, and so does a thread that broadcasts. A broadcast may take long, and
             // no thread should rely on this worker meanwhile.
             if self.ends() || !me.inbox.is_empty() || me.has_ready_fibers() || me.has_placed_jobs() {
-                if idle == Idle::Heartbeat || self.leave_sleepers(me) == Some(Call::Heartbeat) {
+                if idle == Idle::Heartbeat || self.sleep.leave(me.index, &me.called, &me.parker) {
                     // The role does not go to a spare: most broadcasts are short, and the thread that waits for one
                     // makes sure that there is a heartbeat worker.
                     self.resign_role();
@@ -210,7 +210,7 @@ impl Registry {
                 break;
             }
             match idle {
-                Idle::Asleep => match me.take_call() {
+                Idle::Asleep => match me.called.take() {
                     Some(Call::Heartbeat) => {
                         me.counters.wakes.add(1);
                         (idle, heartbeat) = (Idle::Heartbeat, Heartbeat::new(self));
@@ -299,20 +299,6 @@ impl Registry {
         }
         me.reactor.park(&me.parker, [most, me.time_to_next_fibers()].into_iter().flatten().min());
         me.fibers.come_back();
-    }
-
-    /// Takes a sleeper that woke by itself off the list. Returns the call if a thread has just taken it off.
-    fn leave_sleepers(&self, me: &Worker) -> Option<Call> {
-        if self.sleep.withdraw(me.index) {
-            return None;
-        }
-        // The thread that took the sleeper off the list is about to set the mark. The mark must not stay for later.
-        loop {
-            if let Some(call) = me.take_call() {
-                return Some(call);
-            }
-            me.parker.park();
-        }
     }
 
     /// Returns whether a heartbeat worker is needed. Call this after the role was seen to be vacant.

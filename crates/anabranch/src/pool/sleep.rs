@@ -55,7 +55,8 @@
 
 use crate::sys::{
     asymmetric_fence,
-    sync::{AtomicBool, AtomicU64, Mutex, Ordering, lock},
+    parker::Parker,
+    sync::{AtomicBool, AtomicU8, AtomicU64, Mutex, MutexGuard, Ordering, const_unless_loom, lock},
 };
 use crossbeam_utils::CachePadded;
 use std::mem;
@@ -75,6 +76,32 @@ pub(crate) enum Call {
     Heartbeat = 1,
     /// It is a helper, and searches for work.
     Help,
+}
+
+/// The call of a worker that sleeps or has just slept.
+pub(crate) struct Called(AtomicU8);
+
+impl Called {
+    const_unless_loom! {
+        pub(crate) fn new() -> Self {
+            Self(AtomicU8::new(0))
+        }
+    }
+
+    /// Calls a sleeper that was taken off the list. The caller wakes it after that.
+    pub(crate) fn set(&self, call: Call) {
+        // A swap, as in `take`: loom does not know that a plain store cannot come between the two halves of a swap.
+        self.0.swap(call as u8, Ordering::Release);
+    }
+
+    /// Takes the call, if there is one.
+    pub(crate) fn take(&self) -> Option<Call> {
+        match self.0.swap(0, Ordering::Acquire) {
+            0 => None,
+            call if call == Call::Help as u8 => Some(Call::Help),
+            _ => Some(Call::Heartbeat),
+        }
+    }
 }
 
 /// Which thread is the heartbeat worker after [`Sleep::assign`].
@@ -143,6 +170,13 @@ impl Sleep {
         Some(worker)
     }
 
+    /// Locks the roles for the heartbeat worker.
+    fn as_heartbeat(&self) -> MutexGuard<'_, Roles> {
+        let roles = lock(&self.roles);
+        debug_assert!(roles.has_heartbeat, "only the heartbeat worker gives up the role");
+        roles
+    }
+
     fn set_heartbeat(&self, roles: &mut Roles, has_heartbeat: bool) {
         roles.has_heartbeat = has_heartbeat;
         self.show(roles);
@@ -200,9 +234,23 @@ impl Sleep {
         Idle::Heartbeat
     }
 
-    /// Takes a sleeper that woke by itself off the list. Returns `false` if it has just been named heartbeat worker
-    /// instead.
-    pub(crate) fn withdraw(&self, worker: usize) -> bool {
+    /// Makes a sleeper that woke by itself leave. Returns whether it is the heartbeat worker: another thread may just
+    /// have called it.
+    pub(crate) fn leave(&self, worker: usize, called: &Called, parker: &Parker) -> bool {
+        if self.withdraw(worker) {
+            return false;
+        }
+        // The thread that took the sleeper off the list is about to set the call, which must not stay for later.
+        loop {
+            match called.take() {
+                Some(call) => return call == Call::Heartbeat,
+                None => parker.park(),
+            };
+        }
+    }
+
+    /// Takes a sleeper off the list. Returns `false` if another thread has.
+    fn withdraw(&self, worker: usize) -> bool {
         let mut roles = lock(&self.roles);
         let Some(position) = roles.asleep.iter().position(|&sleeper| sleeper == worker) else { return false };
         roles.asleep.remove(position);
@@ -225,7 +273,7 @@ impl Sleep {
     /// Returns the sleeper that succeeds a heartbeat worker that goes to work; the caller must wake it. Returns `None`
     /// if no worker sleeps: then the caller names another thread or resigns.
     pub(crate) fn successor(&self) -> Option<usize> {
-        let mut roles = lock(&self.roles);
+        let mut roles = self.as_heartbeat();
         let successor = roles.asleep.pop();
         self.show(&roles);
         successor
@@ -243,7 +291,7 @@ impl Sleep {
     /// Puts the heartbeat worker to sleep, and returns a sleeper that `suits`, which is the heartbeat worker from now
     /// on; the caller must wake it. Returns `None` if there is none: then the caller stays the heartbeat worker.
     pub(crate) fn swap_roles(&self, worker: usize, suits: impl Fn(usize) -> bool) -> Option<usize> {
-        let mut roles = lock(&self.roles);
+        let mut roles = self.as_heartbeat();
         let position = roles.asleep.iter().rposition(|&sleeper| suits(sleeper))?;
         let other = roles.asleep.remove(position);
         roles.asleep.push(worker);
@@ -256,7 +304,7 @@ impl Sleep {
     /// # Errors
     /// Returns the threads that rely on a heartbeat worker if there is none from now on. The caller must wake them.
     pub(crate) fn resign(&self) -> Result<usize, Vec<usize>> {
-        let mut roles = lock(&self.roles);
+        let mut roles = self.as_heartbeat();
         let sleeper = roles.asleep.pop();
         self.set_heartbeat(&mut roles, sleeper.is_some());
         sleeper.ok_or_else(|| mem::take(&mut roles.waiting))
@@ -284,7 +332,7 @@ impl Sleep {
 
     /// Puts the heartbeat worker to sleep, unless it finds a root open. Returns whether it sleeps.
     pub(crate) fn fall_asleep(&self, worker: usize, is_root_open: impl Fn() -> bool) -> bool {
-        let mut roles = lock(&self.roles);
+        let mut roles = self.as_heartbeat();
         roles.asleep.push(worker);
         self.set_heartbeat(&mut roles, false);
         self.fence.rare();

@@ -9,7 +9,7 @@ use crate::{
     fork::{frame::Lineage, stack::ForkStack, task::Tasks},
     pool::{
         registry::Registry,
-        sleep::Call,
+        sleep::{Call, Called},
         stack_request::StackRequests,
         stats::{Counter, Counters},
         status::Status,
@@ -19,7 +19,7 @@ use crate::{
         asymmetric_fence::Fence,
         clock::Instant,
         parker::Parker,
-        sync::{AtomicPtr, AtomicU8, AtomicU64, Mutex, Ordering, lock},
+        sync::{AtomicPtr, AtomicU64, Mutex, Ordering, lock},
         thread::{self, thread_local},
     },
     time::timers::Timers,
@@ -114,8 +114,8 @@ pub(crate) struct Worker {
     pub(crate) counters: Counters,
     /// The thread that holds the worker entry, as the system knows it.
     thread: AtomicU64,
-    /// What it was woken for while it slept, a [`Call`] or 0.
-    called: AtomicU8,
+    /// What it was woken for while it slept.
+    pub(super) called: Called,
     registry: *const Registry,
     /// Whether the pool has hooks for fibers, or is traced. Then each switch passes through the worker's own stack.
     pub(crate) observes_fibers: bool,
@@ -160,7 +160,7 @@ static NOBODY: Worker = Worker {
     is_unlisted: Counter::new(),
     counters: Counters::new(),
     thread: AtomicU64::new(0),
-    called: AtomicU8::new(0),
+    called: Called::new(),
     registry: ptr::null(),
     observes_fibers: false,
     trace: Tracer::OFF,
@@ -249,7 +249,7 @@ impl Worker {
             is_unlisted: Counter::new(),
             counters: Counters::new(),
             thread: AtomicU64::new(0),
-            called: AtomicU8::new(0),
+            called: Called::new(),
             registry,
             observes_fibers: has_hooks || trace.is_on(),
             trace,
@@ -312,9 +312,7 @@ impl Worker {
 
     /// Wakes this sleeper, which was taken off the list of sleepers.
     pub(crate) fn call(&self, call: Call) {
-        // A swap, as in `take_call`: loom does not know that a plain store cannot come between the two halves of a
-        // swap.
-        self.called.swap(call as u8, Ordering::Release);
+        self.called.set(call);
         self.parker.unpark();
     }
 
@@ -341,15 +339,6 @@ impl Worker {
         let result = wait();
         *lock(&self.other_parker) = outer;
         result
-    }
-
-    /// Returns what this sleeper was woken for, once.
-    pub(crate) fn take_call(&self) -> Option<Call> {
-        match self.called.swap(0, Ordering::Acquire) {
-            0 => None,
-            call if call == Call::Heartbeat as u8 => Some(Call::Heartbeat),
-            _ => Some(Call::Help),
-        }
     }
 
     /// Returns whether a thread works here, and has since the heartbeat worker last called this, unless the root
