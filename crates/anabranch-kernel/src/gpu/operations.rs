@@ -31,11 +31,19 @@ pub(super) static MAP_FOUR: Skeleton =
 
 pub(super) static REDUCE: Skeleton = Skeleton {
     name: "reduce",
-    text: include_str!("skeletons/reduce.wgsl"),
+    text: concat!(include_str!("skeletons/reduce.wgsl"), include_str!("skeletons/reduce_blocks.wgsl")),
     entries: &["reduce", "finish"],
     shared_items: 1,
     one_block: ONE_BLOCK,
     ..MAP
+};
+
+/// For kernels without loops.
+pub(super) static REDUCE_FOUR: Skeleton = Skeleton {
+    name: "reduce_four",
+    text: concat!(include_str!("skeletons/reduce_four.wgsl"), include_str!("skeletons/reduce_blocks.wgsl")),
+    entries: &["reduce_four", "finish"],
+    ..REDUCE
 };
 
 pub(super) static SCAN: Skeleton = Skeleton {
@@ -126,6 +134,7 @@ impl GpuQueue {
             values: &[],
         };
         let total = item * len as usize;
+        let geometry = geometry.in_waves(&self.opened, len);
         let dispatch = Dispatch { entry: 0, blocks: geometry.blocks, words: words([len, geometry.all_lanes()]) };
         let commands = self.encode(operation, &[(&result, 4 * total as u64)], &[dispatch])?;
         let written = self.submit(commands)?;
@@ -140,7 +149,7 @@ impl GpuQueue {
         let geometry = Geometry::new(&self.opened, &request)?;
         let blocks = self.take(geometry.blocks, item)?;
         let operation = Operation {
-            skeleton: &REDUCE,
+            skeleton: if geometry.has_loops { &REDUCE } else { &REDUCE_FOUR },
             lanes: geometry.lanes,
             graph: &graph,
             roots: roots(&trees, [item]),

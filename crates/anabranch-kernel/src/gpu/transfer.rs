@@ -3,18 +3,23 @@
 //! An upload is copied to memory of the driver and returns. A download is a copy to memory that the host can read,
 //! whose end the thread of the device reports by a one-shot channel. So a wait is that for any channel: a fiber
 //! suspends, and the wait can be cancelled.
+//!
+//! Waking two threads takes longer than a short kernel. So a wait begins with looks at the device, between which other
+//! fibers run, and only a longer one wakes the thread of the device.
 
 use std::fmt;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
+use std::time::Instant;
 
 use anabranch::Cx;
-use anabranch::channel::{Closed, oneshot};
+use anabranch::channel::{Closed, TryRecvError, oneshot};
 
 use super::GpuQueue;
 use super::driver::{Command, Use};
 use super::launch::{Commands, Written};
 use super::memory::{Block, Buffer};
+use super::opened::Opened;
 use super::traps::TrapSet;
 use crate::Error;
 
@@ -66,6 +71,23 @@ impl GpuQueue {
     }
 }
 
+impl Opened {
+    /// Waits for what a driver sends.
+    fn wait(&self, cx: &Cx<'_>, receiver: &mut oneshot::Receiver<()>) -> Result<(), Error> {
+        let start = Instant::now();
+        while start.elapsed() < self.driver.looks() {
+            cx.check()?;
+            self.driver.look();
+            match receiver.try_recv() {
+                Err(TryRecvError::Empty) => cx.yield_now(),
+                arrived => return arrived.map_err(|_| self.no_reply()),
+            }
+        }
+        self.driver.wake();
+        receiver.recv(cx).map_err(|error| self.wait_error(error))
+    }
+}
+
 impl Buffer {
     /// Waits for all work on the buffer.
     pub(crate) fn wait(&self, cx: &Cx<'_>) -> Result<(), Error> {
@@ -76,7 +98,7 @@ impl Buffer {
         }
         let Some(submission) = &self.written.submission else { return Ok(()) };
         let opened = &self.queue.opened;
-        opened.driver.end_of(submission).recv(cx).map_err(|error| opened.wait_error(error))
+        opened.wait(cx, &mut opened.driver.end_of(submission))
     }
 
     /// Waits for all work on the buffer, and copies its words. `words` has their number.
@@ -108,9 +130,7 @@ impl Reply {
     fn wait_into(self, cx: &Cx<'_>, words: &mut [u32]) -> Result<(), Error> {
         let Some(arrival) = self.arrival else { return Ok(()) };
         match self.wait {
-            Wait::Receiver(mut receiver) => {
-                receiver.recv(cx).map_err(|error| arrival.queue.opened.wait_error(error))?;
-            }
+            Wait::Receiver(mut receiver) => arrival.queue.opened.wait(cx, &mut receiver)?,
             Wait::Future(future) => cx.block_on(future)?.map_err(|Closed| arrival.queue.opened.no_reply())?,
         }
         arrival.read(words)
@@ -123,6 +143,9 @@ impl Reply {
     pub(crate) fn poll(&mut self, context: &mut Context<'_>) -> Poll<Result<Vec<u32>, Error>> {
         if let Wait::Receiver(receiver) = &mut self.wait {
             let mut receiver = std::mem::replace(receiver, oneshot::channel().1);
+            if let Some(arrival) = &self.arrival {
+                arrival.queue.opened.driver.wake();
+            }
             self.wait = Wait::Future(Box::pin(async move { receiver.recv_async().await }));
         }
         let Wait::Future(future) = &mut self.wait else { unreachable!("the wait has just become a future") };

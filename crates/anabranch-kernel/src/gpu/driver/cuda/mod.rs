@@ -10,14 +10,13 @@ mod compiler;
 mod tests;
 mod uploads;
 
-use std::hint::spin_loop;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anabranch::channel::oneshot;
 use anabranch_kernel_ir::write_cuda;
 
-use super::{Command, Launch, Limits, Pipeline, Source, Ticket, Use};
+use super::{Command, LOOKS, Launch, Limits, Pipeline, Source, Ticket, Use};
 use crate::Error;
 use crate::gpu::poller::Poller;
 use api::{Context, DeviceMemory, HostMemory, Receiving};
@@ -25,10 +24,6 @@ use uploads::{PART, Uploads};
 
 pub(in crate::gpu) use api::{Event, Kernels};
 pub(in crate::gpu) use cards::{Card, cards};
-
-/// How long the thread of a device looks whether work has ended, before it sleeps until then. Waking takes about as
-/// long.
-const SPIN: Duration = Duration::from_micros(20);
 
 /// Memory.
 #[derive(Clone)]
@@ -49,8 +44,8 @@ impl Driver {
     /// Opens a card. Returns the reason if it cannot be opened.
     pub(in crate::gpu) fn open(card: &Card) -> Result<(Self, Limits), String> {
         let context = Context::open(card.number)?;
-        let poller =
-            Poller::start(|event: Arc<Event>| wait(&event)).map_err(|error| format!("no thread for it: {error}"))?;
+        let poller = Poller::start(|event: &Arc<Event>| event.wait().is_ok())
+            .map_err(|error| format!("no thread for it: {error}"))?;
         Ok((Self { poller, context, compute: card.compute, uploads: Uploads::default() }, card.limits.clone()))
     }
 
@@ -143,6 +138,18 @@ impl super::Driver for Driver {
         self.poller.end_of(Arc::clone(event(ticket)))
     }
 
+    fn look(&self) {
+        self.poller.look(|event| event.is_reached().unwrap_or(false));
+    }
+
+    fn looks(&self) -> Duration {
+        LOOKS
+    }
+
+    fn wake(&self) {
+        self.poller.wake();
+    }
+
     fn lost(&self) -> Option<String> {
         self.context.lost()
     }
@@ -157,18 +164,6 @@ impl super::Driver for Driver {
     fn thread_alive(&self) -> Box<dyn Fn() -> bool> {
         self.poller.alive()
     }
-}
-
-/// Waits for an event. Returns `false` if the device is lost.
-fn wait(event: &Event) -> bool {
-    let start = Instant::now();
-    while start.elapsed() < SPIN {
-        match event.is_reached() {
-            Ok(false) => spin_loop(),
-            reached => return reached.is_ok(),
-        }
-    }
-    event.wait().is_ok()
 }
 
 fn memory(memory: &super::Memory) -> &Memory {

@@ -9,17 +9,19 @@ use std::borrow::Cow;
 use std::pin::pin;
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, Waker};
+use std::time::Duration;
 
 use anabranch::channel::oneshot;
 use wgpu::{
     Adapter, BindGroupDescriptor, BindGroupEntry, BindGroupLayout, BindGroupLayoutDescriptor, BindGroupLayoutEntry,
     BindingResource, BindingType, Buffer, BufferBinding, BufferBindingType, BufferDescriptor, BufferSize, BufferUsages,
     CommandEncoder, CommandEncoderDescriptor, ComputePassDescriptor, ComputePipeline, ComputePipelineDescriptor,
-    DeviceDescriptor, ErrorFilter, ExperimentalFeatures, Features, MapMode, MemoryHints, PipelineCompilationOptions,
-    PipelineLayoutDescriptor, PollType, ShaderModuleDescriptor, ShaderSource, ShaderStages, SubmissionIndex, Trace,
+    DeviceDescriptor, DeviceType, ErrorFilter, ExperimentalFeatures, Features, MapMode, MemoryHints,
+    PipelineCompilationOptions, PipelineLayoutDescriptor, PollStatus, PollType, ShaderModuleDescriptor, ShaderSource,
+    ShaderStages, SubmissionIndex, Trace,
 };
 
-use super::{Command, Launch, Limits, Memory, Source, Ticket, Use, check};
+use super::{Command, LOOKS, Launch, Limits, Memory, Source, Ticket, Use, check};
 use crate::Error;
 use crate::gpu::launch::IMMEDIATES;
 use crate::gpu::poller::Poller;
@@ -28,6 +30,7 @@ use crate::gpu::poller::Poller;
 pub(in crate::gpu) struct Driver {
     device: wgpu::Device,
     queue: wgpu::Queue,
+    is_cpu: bool,
     lost: Arc<OnceLock<String>>,
     poller: Poller<SubmissionIndex>,
 }
@@ -70,8 +73,8 @@ impl Driver {
             let _ = told.set(error.to_string());
         }));
         let of_thread = device.clone();
-        let wait = move |submission| {
-            let wait = PollType::Wait { submission_index: Some(submission), timeout: None };
+        let wait = move |submission: &SubmissionIndex| {
+            let wait = PollType::Wait { submission_index: Some(submission.clone()), timeout: None };
             of_thread.poll(wait).is_ok()
         };
         let poller = Poller::start(wait).map_err(|error| format!("no thread for it: {error}"))?;
@@ -82,7 +85,8 @@ impl Driver {
             buffers: limits.max_storage_buffers_per_shader_stage as usize,
             buffer_bytes: limits.max_buffer_size.min(limits.max_storage_buffer_binding_size),
         };
-        Ok((Self { device, queue, lost, poller }, limits))
+        let is_cpu = adapter.get_info().device_type == DeviceType::Cpu;
+        Ok((Self { device, queue, is_cpu, lost, poller }, limits))
     }
 
     /// Calls wgpu, and returns what it reports during the call. `bytes` are those that the call asks for.
@@ -238,6 +242,21 @@ impl super::Driver for Driver {
 
     fn end_of(&self, ticket: &Ticket) -> oneshot::Receiver<()> {
         self.poller.end_of(submission(ticket).clone())
+    }
+
+    fn look(&self) {
+        // A wait with a timeout of 0 would say whether a submission is over. But wgpu 30 panics if another thread polls
+        // in the middle of it. This poll says whether all submissions are over, and calls what is called then.
+        self.poller.look(|_| matches!(self.device.poll(PollType::Poll), Ok(PollStatus::QueueEmpty)));
+    }
+
+    /// A driver that runs on the processor needs the cores itself.
+    fn looks(&self) -> Duration {
+        if self.is_cpu { Duration::ZERO } else { LOOKS }
+    }
+
+    fn wake(&self) {
+        self.poller.wake();
     }
 
     fn lost(&self) -> Option<String> {

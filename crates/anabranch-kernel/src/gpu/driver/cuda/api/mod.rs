@@ -77,8 +77,10 @@ pub(super) struct Context {
     stream: sys::CUstream,
     /// Whether memory is allocated and freed in the order of the stream.
     is_ordered: bool,
-    /// Events that nobody waits for.
+    /// Events that are not in use.
     events: Mutex<Vec<RawEvent>>,
+    /// What is there to sleep until an event, and is not in use.
+    sleeps: Mutex<Vec<Sleep>>,
     lost: OnceLock<String>,
 }
 
@@ -86,6 +88,52 @@ struct RawEvent(sys::CUevent);
 
 // SAFETY: the driver's handles may be used by any thread.
 unsafe impl Send for RawEvent {}
+
+/// A stream that waits for an event of the other one, and an event there that wakes a thread.
+///
+/// An event that can wake a thread makes the card interrupt the host, whether or not a thread sleeps until then. So
+/// only a wait that is not short records one.
+struct Sleep {
+    stream: sys::CUstream,
+    event: sys::CUevent,
+}
+
+// SAFETY: the driver's handles may be used by any thread.
+unsafe impl Send for Sleep {}
+
+impl Sleep {
+    /// Makes a stream and an event of the current context.
+    fn new() -> Result<Self, DriverError> {
+        let event = create_event(sys::CUevent_flags::CU_EVENT_BLOCKING_SYNC as u32)?;
+        match result::stream::create(result::stream::StreamKind::NonBlocking) {
+            Ok(stream) => Ok(Self { stream, event }),
+            Err(error) => {
+                // SAFETY: nothing uses the event.
+                let _ = unsafe { result::event::destroy(event) };
+                Err(error)
+            }
+        }
+    }
+
+    /// Sleeps until an event of the same context, which was recorded.
+    fn until(&self, event: sys::CUevent) -> Result<(), DriverError> {
+        // SAFETY: the events and the stream are destroyed with the context.
+        unsafe {
+            result::stream::wait_event(self.stream, event, sys::CUevent_wait_flags::CU_EVENT_WAIT_DEFAULT)?;
+            result::event::record(self.event, self.stream)?;
+            result::event::synchronize(self.event)
+        }
+    }
+}
+
+/// Makes an event of the current context that measures no time.
+fn create_event(flags: u32) -> Result<sys::CUevent, DriverError> {
+    let mut event = ptr::null_mut();
+    let flags = flags | sys::CUevent_flags::CU_EVENT_DISABLE_TIMING as u32;
+    // SAFETY: the driver writes one handle.
+    unsafe { sys::cuEventCreate(&raw mut event, flags) }.result()?;
+    Ok(event)
+}
 // SAFETY: the calls of the driver are thread-safe. Each call here makes the context current for its thread.
 unsafe impl Send for Context {}
 // SAFETY: as above.
@@ -99,8 +147,15 @@ impl Context {
         // SAFETY: the driver returned the device. `drop` releases the context.
         let context = unsafe { result::primary_ctx::retain(device) }.map_err(failed)?;
         let is_ordered = attribute(card, Attribute::CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED) == Some(1);
-        let stream = ptr::null_mut();
-        let mut opened = Self { device, context, stream, is_ordered, events: Mutex::default(), lost: OnceLock::new() };
+        let mut opened = Self {
+            device,
+            context,
+            stream: ptr::null_mut(),
+            is_ordered,
+            events: Mutex::default(),
+            sleeps: Mutex::default(),
+            lost: OnceLock::new(),
+        };
         let _current = Current::enter(context).map_err(failed)?;
         opened.stream = result::stream::create(result::stream::StreamKind::NonBlocking).map_err(failed)?;
         Ok(Arc::new(opened))
@@ -153,14 +208,7 @@ impl Context {
         let kept = self.events().pop();
         let raw = match kept {
             Some(RawEvent(raw)) => raw,
-            None => {
-                let mut raw = ptr::null_mut();
-                let flags = sys::CUevent_flags::CU_EVENT_BLOCKING_SYNC as u32
-                    | sys::CUevent_flags::CU_EVENT_DISABLE_TIMING as u32;
-                // SAFETY: the driver writes one handle.
-                self.checked(0, unsafe { sys::cuEventCreate(&raw mut raw, flags) }.result())?;
-                raw
-            }
+            None => self.checked(0, create_event(0))?,
         };
         let event = Event { raw, context: Arc::clone(self) };
         // SAFETY: event and stream belong to the context, and are destroyed in its `drop`.
@@ -170,6 +218,10 @@ impl Context {
 
     fn events(&self) -> MutexGuard<'_, Vec<RawEvent>> {
         self.events.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn sleeps(&self) -> MutexGuard<'_, Vec<Sleep>> {
+        self.sleeps.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Sets the first bytes of memory to 0.
@@ -202,6 +254,10 @@ impl Drop for Context {
             let current = Current::enter(self.context);
             for RawEvent(event) in self.events().drain(..) {
                 let _ = result::event::destroy(event);
+            }
+            for Sleep { stream, event } in self.sleeps().drain(..) {
+                let _ = result::event::destroy(event);
+                let _ = result::stream::destroy(stream);
             }
             if !self.stream.is_null() {
                 let _ = result::stream::synchronize(self.stream);
@@ -265,9 +321,13 @@ impl Event {
 
     /// Blocks until the stream has reached the event.
     pub(super) fn wait(&self) -> Result<(), Error> {
-        let _current = self.context.enter()?;
-        // SAFETY: the event is destroyed with the context.
-        self.context.checked(0, unsafe { result::event::synchronize(self.raw) })
+        let context = &*self.context;
+        let _current = context.enter()?;
+        let kept = context.sleeps().pop();
+        let sleep = kept.map_or_else(|| context.checked(0, Sleep::new()), Ok)?;
+        let waited = sleep.until(self.raw);
+        context.sleeps().push(sleep);
+        context.checked(0, waited)
     }
 }
 

@@ -11,7 +11,7 @@ use std::process::Command;
 
 use anabranch_kernel_ir::{CudaBuffer, write_cuda};
 
-use crate::gpu::operations::{COMPACT, HISTOGRAM, MAP, MAP_FOUR, REDUCE, SCAN, SCATTER};
+use crate::gpu::operations::{COMPACT, HISTOGRAM, MAP, MAP_FOUR, REDUCE, REDUCE_FOUR, SCAN, SCATTER};
 use crate::gpu::pipeline::Skeleton;
 use crate::gpu::skeleton;
 use crate::gpu::sort::SORT;
@@ -73,7 +73,8 @@ fn skeletons_do_what_plain_rust_does() {
         eprintln!("no C++ compiler was found: this test is skipped");
         return;
     }
-    let mut programs = vec![map(&MAP), map(&MAP_FOUR), map_with_tables(), reduction(), compaction(), pass_of_a_sort()];
+    let mut programs = vec![map(&MAP), map(&MAP_FOUR), map_with_tables(), compaction(), pass_of_a_sort()];
+    programs.extend([&REDUCE, &REDUCE_FOUR].map(reduction));
     programs.extend([0, 1].map(scan));
     programs.extend([(101, 0), (100, 77)].map(scatter));
     programs.extend([(6, 5), (2000, 0)].map(histogram));
@@ -134,14 +135,14 @@ fn map_with_tables() -> Program {
     Program { kernels: vec![(LOAD.0, load)], ..map(&MAP) }
 }
 
-fn reduction() -> Program {
+fn reduction(skeleton: &'static Skeleton) -> Program {
     let add = (
         "fn combine(a: Item, b: Item) -> Item { return a; }",
         "fn combine(a: Item, b: Item) -> Item { return Item(a.word + b.word); }",
     );
     let words = vec![101, 5 * LANES, 5];
     Program {
-        skeleton: &REDUCE,
+        skeleton,
         kernels: vec![LOAD, add],
         buffers: vec![(2, vec![0; 5]), (INPUTS, numbers())],
         dispatches: vec![(0, 5, words.clone()), (1, 1, words)],

@@ -1,0 +1,39 @@
+// Combines all elements, after `reduce.wgsl` or `reduce_four.wgsl`. A lane combines those at distances of all lanes,
+// params[1]; a block combines the values of its lanes; one more block combines the values of the params[2] blocks. So
+// the operator must be commutative. The result takes the place of the value of the first block.
+
+struct Item { word: u32 }
+
+@group(0) @binding(2) var<storage, read_write> blocks: array<Item>;
+
+var<workgroup> values: array<Item, LANES>;
+
+fn load(i: u32) -> Item { return Item(); }
+fn combine(a: Item, b: Item) -> Item { return a; }
+fn identity() -> Item { return Item(); }
+
+// Leaves the value of all lanes in `values[0]`.
+fn combine_lanes(lane: u32, value: Item) {
+    values[lane] = value;
+    var width = LANES;
+    while width > 1u {
+        workgroupBarrier();
+        let half = (width + 1u) / 2u;
+        if lane + half < width {
+            values[lane] = combine(values[lane], values[lane + half]);
+        }
+        width = half;
+    }
+}
+
+@compute @workgroup_size(1)
+fn finish(@builtin(local_invocation_index) lane: u32) {
+    var value = identity();
+    for (var i = lane; i < params[2]; i += LANES) {
+        value = combine(value, blocks[i]);
+    }
+    combine_lanes(lane, value);
+    if lane == 0u {
+        blocks[0] = values[0];
+    }
+}
