@@ -8,12 +8,12 @@ use anabranch::{Cx, Pool};
 use anabranch_bench::stats::Summary;
 use anabranch_kernel::{Queue, Vector, indices, kernel};
 
-/// Numbers that take a while.
+/// Numbers that take a while. The shift keeps a compiler from computing many rounds at once.
 #[kernel]
 fn rounds(i: u32) -> u32 {
     let mut x = i;
     for _ in 0..2000u32 {
-        x = x.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        x = (x ^ (x >> 7)).wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
     }
     x
 }

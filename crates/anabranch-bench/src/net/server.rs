@@ -2,9 +2,10 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader, PipeReader, Read};
+use std::sync::OnceLock;
 use std::time::Duration;
 
-use nix::sched::{CpuSet, sched_setaffinity};
+use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::sys::prctl::set_pdeathsig;
 use nix::sys::signal::{Signal, kill};
 use nix::sys::wait::waitpid;
@@ -15,14 +16,29 @@ use super::Kind;
 use super::servers::{self, Role};
 use crate::isolate;
 
-/// The core of the server, and that of the load generator.
-const CORES: [usize; 2] = [0, 1];
+/// Returns the processor of the server, and that of the load generator: the first two that this process may use and
+/// that are not two threads of one core, if there are such.
+fn processors() -> [usize; 2] {
+    static FOUND: OnceLock<[usize; 2]> = OnceLock::new();
+    *FOUND.get_or_init(|| {
+        let allowed = sched_getaffinity(Pid::from_raw(0)).expect("the affinity can be read");
+        let mut all = (0..CpuSet::count()).filter(|number| allowed.is_set(*number).unwrap_or(false));
+        let first = all.next().expect("a process has a processor");
+        let others: Vec<usize> = all.collect();
+        let core = |number: usize| {
+            fs::read_to_string(format!("/sys/devices/system/cpu/cpu{number}/topology/thread_siblings_list")).ok()
+        };
+        let of_first = core(first);
+        let apart = others.iter().find(|other| of_first.is_some() && core(**other) != of_first);
+        [first, *apart.or(others.first()).expect("there are two processors")]
+    })
+}
 
-/// Binds this thread, and what it starts from now on, to one core.
-fn pin(core: usize) {
-    let mut cores = CpuSet::new();
-    cores.set(core).expect("a small number");
-    sched_setaffinity(Pid::from_raw(0), &cores).expect("the machine has two cores");
+/// Binds this thread, and what it starts from now on, to one processor.
+fn pin(processor: usize) {
+    let mut set = CpuSet::new();
+    set.set(processor).expect("a small number");
+    sched_setaffinity(Pid::from_raw(0), &set).expect("the process may use it");
 }
 
 /// A running server.
@@ -34,19 +50,19 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts a server on its core, binds this thread to the other one, and waits until the server listens. The server
-    /// ends when it is dropped, or when this thread ends.
+    /// Starts a server on its processor, binds this thread to the other one, and waits until the server listens. The
+    /// server ends when it is dropped, or when this thread ends.
     ///
     /// # Panics
-    /// Panics if there is no second core, if this process has other threads, or if the server does not start.
+    /// Panics if there is no second processor, if this process has other threads, or if the server does not start.
     pub fn start(kind: Kind, role: Role) -> Server {
-        // The process inherits the core.
-        pin(CORES[0]);
+        // The process inherits the processor.
+        pin(processors()[0]);
         let started = isolate::start(|port| {
             let _ = set_pdeathsig(Signal::SIGKILL);
             i32::from(servers::serve(kind, role, port).is_err())
         });
-        pin(CORES[1]);
+        pin(processors()[1]);
         let (process, output) = started.unwrap_or_else(|failure| panic!("{failure}"));
         let mut server = Server { process, port: 0 };
         server.port = port(output).unwrap_or_else(|line| panic!("the server of {kind} has not started: {line:?}"));
