@@ -1,7 +1,7 @@
 //! Raids of several stacks with one barrier. [`stack`](super::stack) has the protocol.
 //!
-//! A barrier interrupts every core that runs a thread of the process, and takes some ten microseconds. With one for each
-//! stack, a raid among 16 busy threads took 60 us on average, and up to 500.
+//! A barrier interrupts every core that runs a thread of the process, and takes some ten microseconds. With one for
+//! each stack, a raid among 16 busy threads took 60 us on average, and up to 500.
 //!
 //! A raider holds the gates of all stacks that it has closed. It takes them in the order of the workers, so two raiders
 //! do not wait for each other, and a thread that holds its own gate waits for no other one.

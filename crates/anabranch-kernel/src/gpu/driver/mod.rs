@@ -19,7 +19,7 @@ use super::launch::Immediates;
 use crate::Error;
 
 /// How long a fiber looks at a GPU before it suspends. In a virtual machine the interrupt, the thread of the device and
-/// the worker take 200 us and more to wake: saxpy of 10^8 elements took 740 us with 100 us of looks, and 600 with these.
+/// the worker take 200 us and more to wake: saxpy of 10^8 elements took 740 us with 100 us of looks, and takes 600.
 const LOOKS: Duration = Duration::from_micros(500);
 
 /// What a device allows at most.
