@@ -3,8 +3,8 @@
 //! A barrier interrupts every core that runs a thread of the process, and takes some ten microseconds. With one for
 //! each stack, a raid among 16 busy threads took 60 us on average, and up to 500.
 //!
-//! A raider holds the gates of all stacks that it has closed. It takes them in the order of the workers, so two raiders
-//! do not wait for each other, and a thread that holds its own gate waits for no other one.
+//! A barrier takes until each thread that it interrupts has a core, which may be milliseconds on a busy host. So the
+//! raider holds no lock meanwhile, and the owners go on: they take their gate at each pop, and find it free.
 
 use crate::{
     fork::{
@@ -21,7 +21,7 @@ use std::sync::Arc;
 /// Stacks that are closed, each with its owner. See the [module](self).
 #[must_use = "the stacks stay closed until the raid publishes"]
 pub(crate) struct Raid<'a, W> {
-    closed: Vec<(W, &'a ForkStack, Closed<'a>)>,
+    closed: Vec<(W, &'a ForkStack, Closed)>,
 }
 
 impl<'a, W: Copy> Raid<'a, W> {
@@ -29,8 +29,8 @@ impl<'a, W: Copy> Raid<'a, W> {
         Self { closed: Vec::new() }
     }
 
-    /// Adds the stack of an owner, unless there is nothing to be found. Owners are added in the order of their numbers.
-    /// `roots` counts the roots that the owner's worker entry has had.
+    /// Adds the stack of an owner, unless there is nothing to be found. `roots` counts the roots that the owner's worker
+    /// entry has had.
     pub(crate) fn add(&mut self, owner: W, stack: &'a ForkStack, roots: impl FnOnce() -> u64) {
         self.closed.extend(stack.close(roots).map(|closed| (owner, stack, closed)));
     }

@@ -34,30 +34,33 @@
 //!
 //! Raids. An owner in a long piece of work that does not fork does not serve a request. So a thread that finds no other
 //! work may publish for it. The raider *closes* the stack, *then* makes every thread go through a full barrier, *then*
-//! reads `tail`. The owner's pop moves `tail` down and *then* looks whether the stack is closed. So for each frame
-//! either the raider sees that it was popped, or the owner sees that the stack is closed. In that case the owner takes
-//! the gate, a lock that the raider holds until it is done. While the stack is closed no pop ends, so all frames that
-//! the raider reaches from `tail` stay where they are. This is the protocol of Cilk's THE deque (Frigo, Leiserson,
-//! Randall 1998) with the fence on the thief's side alone. Where the system has no such barrier, the stack is always
-//! closed, and every pop goes through the gate.
+//! takes the gate, a lock, and reads `tail`. The owner's pop moves `tail` down and *then* looks whether the stack is
+//! closed. So for each frame either the raider sees that it was popped, or the owner sees that the stack is closed. In
+//! that case the owner takes the gate too: before the raider, which then sees the pop, or after it has opened the
+//! stack. So while a raider has the gate no pop ends, and all frames that it reaches from `tail` stay where they are.
+//! A raider does not hold the gate during the barrier, which takes until the system gives a core to each thread that it
+//! has interrupted. One raider at a time closes a stack, so none opens it for another. This is the protocol of Cilk's
+//! THE deque (Frigo, Leiserson, Randall 1998) with the fence on the thief's side alone. Where the system has no such
+//! barrier, the stack is always closed, and every pop goes through the gate.
 //!
-//! [`Raid`](super::raid::Raid) does so for several stacks with one barrier. Such a raid is skipped where it can find
-//! nothing. A raid that leaves no private frame, of an owner
-//! that is asked, leaves the stack *swept*, up to the newest frame that it has seen. The next fork of this owner finds
-//! the demand and serves it, which ends that state under the gate. A guest that takes the worker entry withdraws the
-//! demand, and begins a root of another number, so the state counts for one root. A stack that is swept, whose owner is
+//! [`Raid`](super::raid::Raid) does so for several stacks with one barrier, and skips those where it can find nothing. A
+//! raid that leaves no private frame, of an owner that is asked, leaves the stack *swept*, up to the newest
+//! frame that it has seen. The next fork of this owner finds the demand and serves it, which ends that state under the
+//! gate. A guest that takes the worker entry withdraws the demand, and begins a root of another number, so the state
+//! counts for one root. A stack that is swept, whose owner is
 //! asked, and whose newest frame is the same has no private frame:
 //!
-//! | step of the owner | reads or writes                                           | what a raid does with the gate held |
+//! | step of the owner | reads or writes                                           | what a raid does, a and c with the gate |
 //! |-------------------|-----------------------------------------------------------|------------|
-//! | fork              | 1. `is_requested`; 2. links the frame; 3. serves if asked | a. reads `is_requested` and the number of the root |
+//! | fork              | 1. `is_requested`; 2. links the frame; 3. serves if asked | a. reads `is_requested`, the number of the root, and how often the owner has served; closes, if it is open |
 //! | serve             | clears `is_requested`; gate: not swept                    | b. barrier |
-//! | new guest         | next number of the root; clears `is_requested`            | c. reads `tail`, publishes; notes a and the tail if nothing is left |
+//! | new guest         | next number of the root; clears `is_requested`            | c. reads `tail`, publishes, opens; notes a and the tail if nothing is left and the owner has not served since a |
 //!
 //! A fork whose step 1 comes after b finds the demand. Of those whose step 1 comes before b, all have linked their
 //! frame by then but one: the owner may be between its steps 1 and 2. That frame is none of those that are open, so
 //! while it is linked the newest frame is another one than at c, and the raid is not skipped. A demand that is cleared
-//! after a is cleared by a thread that takes the gate after c, or by a guest that changes the number.
+//! after a is cleared by an owner that takes the gate next, or by a guest that changes the number. An owner that takes
+//! it before c has served one more demand, so c notes nothing. One that takes it after c ends the state.
 //!
 //! Invariants: (1) The published frames are the oldest, in the order of the shelf. Joins are nested, so a published
 //! frame that is popped is the one on top of the shelf. (2) Frames are traced and published under the gate alone; a
@@ -83,7 +86,7 @@ use crate::{
     sys::{
         asymmetric_fence::{self, Fence},
         parker::Parker,
-        sync::{AtomicBool, AtomicPtr, Mutex, MutexGuard, Ordering, lock},
+        sync::{AtomicBool, AtomicPtr, Mutex, Ordering, lock},
     },
 };
 use crossbeam_utils::CachePadded;
@@ -98,6 +101,8 @@ struct Gate {
     oldest: *const Frame,
     /// The number of raids since the owner last published something itself.
     raids: u32,
+    /// How often the owner has served a demand.
+    serves: u64,
     /// The root in which a raid has published everything, and the newest frame that it has seen; see the module.
     swept: Option<(u64, *const Frame)>,
     /// The pieces of work that run on this thread, the innermost first.
@@ -106,22 +111,22 @@ struct Gate {
 
 impl Gate {
     const fn new() -> Self {
-        Self { oldest: ptr::null(), raids: 0, swept: None, running: ptr::null() }
+        Self { oldest: ptr::null(), raids: 0, serves: 0, swept: None, running: ptr::null() }
     }
 }
 
-/// A stack that is closed for a raid.
-pub(super) struct Closed<'a> {
-    gate: MutexGuard<'a, Gate>,
+/// What a raider has read when it closed a stack.
+pub(super) struct Closed {
     /// The number of the root, if the owner is asked.
     demand: Option<u64>,
+    serves: u64,
 }
 
 /// The flags that the owner reads at each fork and join, and that other threads write rarely.
 struct Signals {
     /// A thief asks for work.
     is_requested: AtomicBool,
-    /// A raider walks the list: no pop may end.
+    /// A raider will walk the list: no pop ends without the gate.
     is_closed: AtomicBool,
 }
 
@@ -235,7 +240,7 @@ impl ForkStack {
             let _gate = lock(&self.gate);
             // SAFETY: the caller owns the frame, and it is alive until its join ends.
             if !unsafe { Frame::is_published(frame) } {
-                // A raider walked the list and did not publish this frame, or the stack is always closed.
+                // A raider has not walked the list yet, or did not publish this frame, or the stack is always closed.
                 return Outcome::Private;
             }
         }
@@ -260,6 +265,7 @@ impl ForkStack {
         self.signals.is_requested.store(false, Ordering::Relaxed);
         let mut gate = lock(&self.gate);
         gate.raids = 0;
+        gate.serves += 1;
         gate.swept = None;
         let newest = self.tail.load(Ordering::Relaxed);
         // SAFETY: the caller is the owner, and pops no frame during this call.
@@ -340,12 +346,12 @@ impl ForkStack {
         self.signals.is_requested.store(is_requested, Ordering::Relaxed);
     }
 
-    /// Closes the stack for a raid, and holds the gate from here on. Returns `None` where a raid can find nothing.
-    /// `roots` counts the roots that the owner's worker entry has had.
+    /// Closes the stack for a raid. Returns `None`, and leaves it as it is, where a raid can find nothing. `roots`
+    /// counts the roots that the owner's worker entry has had.
     ///
     /// Before [`publish_closed`](Self::publish_closed), the raider makes every thread go through a full barrier if the
     /// [fence](Self::fence) is asymmetric.
-    pub(super) fn close(&self, roots: impl FnOnce() -> u64) -> Option<Closed<'_>> {
+    pub(super) fn close(&self, roots: impl FnOnce() -> u64) -> Option<Closed> {
         let gate = lock(&self.gate);
         let newest: *const Frame = self.tail.load(Ordering::Relaxed);
         if newest.is_null() {
@@ -353,12 +359,14 @@ impl ForkStack {
         }
         let demand = self.is_requested().then(roots);
         if self.fence == Fence::Asymmetric {
-            if gate.swept.is_some() && gate.swept == demand.map(|root| (root, newest)) {
+            // It is closed if another raider is about to publish.
+            let is_swept = gate.swept.is_some() && gate.swept == demand.map(|root| (root, newest));
+            if is_swept || self.signals.is_closed.load(Ordering::Relaxed) {
                 return None;
             }
             self.signals.is_closed.store(true, Ordering::Relaxed);
         }
-        Some(Closed { gate, demand })
+        Some(Closed { demand, serves: gate.serves })
     }
 
     /// Returns the fence that a raid of this stack needs.
@@ -375,18 +383,20 @@ impl ForkStack {
     /// asymmetric.
     pub(super) unsafe fn publish_closed(
         &self,
-        Closed { mut gate, demand }: Closed<'_>,
+        closed: Closed,
         owner: *const Parker,
         most: usize,
         offer: impl FnMut(Arc<Offer>),
     ) -> usize {
+        let mut gate = lock(&self.gate);
         let newest = self.tail.load(Ordering::Acquire);
         let most = most.saturating_mul(1 << gate.raids.min(MOST_DOUBLINGS));
         gate.raids += 1;
-        // SAFETY: the stack is closed, so no pop of a linked frame ends. The acquire load of `tail` makes the frames
-        // visible.
+        // SAFETY: the stack is closed, and this thread has the gate, so no pop of a linked frame ends. The acquire load
+        // of `tail` makes the frames visible.
         let published = unsafe { self.publish(&mut gate, newest, owner, most, offer) };
-        gate.swept = demand.filter(|_| gate.oldest.is_null()).map(|root| (root, newest.cast_const()));
+        let is_swept = gate.oldest.is_null() && gate.serves == closed.serves;
+        gate.swept = closed.demand.filter(|_| is_swept).map(|root| (root, newest.cast_const()));
         if self.fence == Fence::Asymmetric {
             self.signals.is_closed.store(false, Ordering::Release);
         }

@@ -254,17 +254,17 @@ fn models_raid_while_owner_publishes() {
     });
 }
 
-/// One barrier serves the raid of two stacks. Another thread raids the same two.
+/// One barrier serves the raid of two stacks.
 #[test]
 fn models_raid_of_two_stacks() {
-    explore("raid, two stacks", Some(2), || {
+    explore("raid, two stacks", Some(3), || {
         let workers = [WorkerEntry::new(), WorkerEntry::new()];
-        let raiders = [(); 2].map(|()| {
+        let raider = thread::spawn({
             let workers = workers.clone();
-            thread::spawn(move || {
+            move || {
                 raid(workers.iter().map(|worker| &**worker), 2);
                 workers[1].steal();
-            })
+            }
         });
         let forks = [Fork::new(), Fork::new()];
         // One thread is the owner of both.
@@ -274,6 +274,25 @@ fn models_raid_of_two_stacks() {
         for (worker, fork) in workers.iter().zip(&forks) {
             worker.join(fork);
         }
+        raider.join().unwrap();
+    });
+}
+
+/// Two threads raid a stack. Neither opens it while the other one walks the list.
+#[test]
+fn models_raid_by_two_threads() {
+    explore("raid, two raiders", Some(3), || {
+        let worker = WorkerEntry::new();
+        let raiders = [(); 2].map(|()| {
+            thief(&worker, |worker| {
+                worker.raid(2);
+            })
+        });
+        let forks = [Fork::new(), Fork::new()];
+        worker.fork(&forks[0]);
+        worker.fork(&forks[1]);
+        worker.join(&forks[1]);
+        worker.join(&forks[0]);
         for raider in raiders {
             raider.join().unwrap();
         }
