@@ -10,7 +10,7 @@
 //!   the queue longest. With r other workers left in a round, it places up to one of r + 1 parts of the difference. So
 //!   where the others have no load, a round leaves all with the same. (With half of the difference, a burst of 400
 //!   fibers left one worker of 16 with six times the mean.) It also places the job that it was about to begin if there
-//!   is no other, or if it has begun more fibers than the other worker has in all.
+//!   is no other, or if it has begun more fibers, by more than the margin, than the other worker has in all.
 //! - A fiber spawned outside of the pool is placed on the worker of lower load of two that are chosen by turns
 //!   (Mitzenmacher 2001: two choices suffice).
 //!
@@ -140,8 +140,10 @@ impl Worker {
     pub(crate) fn note_settled(&self) {
         let (live, local) = (self.counters.live.get() as usize, &self.fibers.local);
         local.compares_from.set(if live < SETTLED { BURST } else { live });
-        // The next burst begins with a whole round.
-        local.left_in_round.set(0);
+        if !self.has_jobs() {
+            // The next burst begins with a whole round.
+            local.left_in_round.set(0);
+        }
     }
 }
 

@@ -249,10 +249,18 @@ impl Worker {
         self.is_own && self.status.is_active()
     }
 
+    /// Returns the next job to begin here. Those that [`balance`](Self::balance) places elsewhere are passed over.
     pub(crate) fn next_job(&self) -> Option<Job> {
-        if !self.has_jobs() {
-            return None;
+        while self.has_jobs() {
+            if let Some(job) = self.take_job()? {
+                return Some(job);
+            }
         }
+        None
+    }
+
+    /// Takes a job. Returns `None` if there is none, and `Some(None)` if it was placed elsewhere.
+    fn take_job(&self) -> Option<Option<Job>> {
         let ticks = self.fibers.ticks.get().wrapping_add(1);
         self.fibers.ticks.set(ticks);
         let (jobs, placed) = (&self.fibers.jobs, self.placed());
@@ -260,14 +268,14 @@ impl Worker {
             && !placed.is_empty()
             && let Some(job) = placed.take()
         {
-            return Some(job);
+            return Some(Some(job));
         }
         // SAFETY: this thread holds the worker entry.
         let own = unsafe { if ticks.is_multiple_of(OLDEST_EVERY) { jobs.take_oldest() } else { jobs.take_newest() } };
         match own {
-            Some(job) => self.balance(job),
+            Some(job) => Some(self.balance(job)),
             None if placed.is_empty() => None,
-            None => placed.take(),
+            None => placed.take().map(Some),
         }
     }
 
