@@ -76,7 +76,8 @@
 //! 2. **Then residency.** Blocks stop growing at a size of which a core holds a whole number, at least two.
 //! 3. **Then stride.** Once all cores are full, no more blocks are launched, and each lane takes several elements.
 //!
-//! Every plan runs in one wave: all its blocks are resident at the same time. [`Plan`] lists what holds for each plan.
+//! Every plan runs in one wave: all its blocks are resident at the same time. [`Plan`] lists what holds for each plan. (A
+//! [`collect`](Vector::collect) of many elements on a GPU has up to 32 times as many blocks.)
 //!
 //! # Machines
 //! [`Device::known`] is a table of devices with the source of their figures. [`Device::cpu`] is the processor that the
@@ -108,7 +109,7 @@
 //!
 //! # Features
 //! - `gpu`, off by default: GPUs, by Vulkan, Metal and Direct3D 12.
-//! - `cuda`, off by default: NVIDIA's GPUs, by CUDA. Short operations take about half of their time by Vulkan. The
+//! - `cuda`, off by default: NVIDIA's GPUs, by CUDA. Short operations take a fifth to half of their time by Vulkan. The
 //!   libraries of CUDA's driver (of CUDA 11.4 or newer) and of NVRTC, `libcuda` and `libnvrtc`, are loaded at run time:
 //!   without them such a program starts, and finds no such GPU. The error of [`Queue::open`] says what is missing. With
 //!   both features a card is listed once, with CUDA. An upload is copied in parts of 1 MiB. It blocks its thread, and

@@ -11,8 +11,8 @@ use super::pipeline::Skeleton;
 use crate::Error;
 use crate::graph::{Node, Operator};
 
-/// The most waves of blocks of a map, and the elements that a lane takes at least in each. On an H100, which reaches
-/// 0.81 of its bandwidth with one wave, 32 reach 0.87.
+/// The most waves of blocks of a map, and the elements that a lane takes at least in each. On an H100 sixteen saxpy of
+/// 10^8 elements in a row reach 0.75 of its bandwidth with one wave, and 0.79 to 0.81 with 32.
 const MOST_WAVES: u32 = 32;
 const WAVE_ELEMENTS: u32 = 8;
 

@@ -3,7 +3,7 @@
 //! A driver allocates memory, compiles modules of naga, and runs lists of [`Command`]s in the order of their
 //! submissions. Those of several threads may come in any order, and those of one list keep their order. So memory may
 //! be used again, and dropped, as soon as the last command on it is submitted. A wait is one for a one-shot channel, to
-//! which a thread of the driver sends.
+//! which a thread of the driver sends, or a fiber that looks.
 
 #[cfg(feature = "cuda")]
 pub(super) mod cuda;

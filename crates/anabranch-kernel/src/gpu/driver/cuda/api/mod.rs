@@ -1,6 +1,6 @@
 //! The calls of the CUDA driver, behind types that cannot be misused.
 //!
-//! All work of an opened device is in one stream, so it runs in the order of the calls. Memory of the device is freed
+//! All work of an opened device is in one stream, so it runs in the order of the calls. Other streams only wait for it. Memory of the device is freed
 //! in this order too, after the work that was submitted before. Memory of the host that a copy uses has the event after
 //! the copy, and is neither read, written nor freed before this event.
 //!
@@ -126,6 +126,11 @@ impl Sleep {
     }
 }
 
+// SAFETY: the calls of the driver are thread-safe. Each call here makes the context current for its thread.
+unsafe impl Send for Context {}
+// SAFETY: as above.
+unsafe impl Sync for Context {}
+
 /// Makes an event of the current context that measures no time.
 fn create_event(flags: u32) -> Result<sys::CUevent, DriverError> {
     let mut event = ptr::null_mut();
@@ -134,10 +139,6 @@ fn create_event(flags: u32) -> Result<sys::CUevent, DriverError> {
     unsafe { sys::cuEventCreate(&raw mut event, flags) }.result()?;
     Ok(event)
 }
-// SAFETY: the calls of the driver are thread-safe. Each call here makes the context current for its thread.
-unsafe impl Send for Context {}
-// SAFETY: as above.
-unsafe impl Sync for Context {}
 
 impl Context {
     /// Opens a card.
@@ -321,10 +322,17 @@ impl Event {
 
     /// Blocks until the stream has reached the event.
     pub(super) fn wait(&self) -> Result<(), Error> {
+        if self.is_reached()? {
+            return Ok(());
+        }
         let context = &*self.context;
         let _current = context.enter()?;
         let kept = context.sleeps().pop();
-        let sleep = kept.map_or_else(|| context.checked(0, Sleep::new()), Ok)?;
+        let Some(sleep) = kept.or_else(|| Sleep::new().ok()) else {
+            // There is no memory for another one. The thread spins instead.
+            // SAFETY: the event is destroyed with the context.
+            return context.checked(0, unsafe { result::event::synchronize(self.raw) });
+        };
         let waited = sleep.until(self.raw);
         context.sleeps().push(sleep);
         context.checked(0, waited)
