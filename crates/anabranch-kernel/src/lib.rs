@@ -76,8 +76,8 @@
 //! 2. **Then residency.** Blocks stop growing at a size of which a core holds a whole number, at least two.
 //! 3. **Then stride.** Once all cores are full, no more blocks are launched, and each lane takes several elements.
 //!
-//! Every plan runs in one wave: all its blocks are resident at the same time. [`Plan`] lists what holds for each plan. (A
-//! [`collect`](Vector::collect) of many elements on a GPU has up to 32 times as many blocks.)
+//! Every plan runs in one wave: all its blocks are resident at the same time. [`Plan`] lists what holds for each plan.
+//! (A [`collect`](Vector::collect) of many elements on a GPU has up to 32 times as many blocks.)
 //!
 //! # Machines
 //! [`Device::known`] is a table of devices with the source of their figures. [`Device::cpu`] is the processor that the

@@ -29,8 +29,8 @@ impl<'a, W: Copy> Raid<'a, W> {
         Self { closed: Vec::new() }
     }
 
-    /// Adds the stack of an owner, unless there is nothing to be found. `roots` counts the roots that the owner's worker
-    /// entry has had.
+    /// Adds the stack of an owner, unless there is nothing to be found. `roots` counts the roots that the worker entry
+    /// of the owner has had.
     pub(crate) fn add(&mut self, owner: W, stack: &'a ForkStack, roots: impl FnOnce() -> u64) {
         self.closed.extend(stack.close(roots).map(|closed| (owner, stack, closed)));
     }

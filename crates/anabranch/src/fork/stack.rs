@@ -43,12 +43,11 @@
 //! THE deque (Frigo, Leiserson, Randall 1998) with the fence on the thief's side alone. Where the system has no such
 //! barrier, the stack is always closed, and every pop goes through the gate.
 //!
-//! [`Raid`](super::raid::Raid) does so for several stacks with one barrier, and skips those where it can find nothing. A
-//! raid that leaves no private frame, of an owner that is asked, leaves the stack *swept*, up to the newest
-//! frame that it has seen. The next fork of this owner finds the demand and serves it, which ends that state under the
-//! gate. A guest that takes the worker entry withdraws the demand, and begins a root of another number, so the state
-//! counts for one root. A stack that is swept, whose owner is
-//! asked, and whose newest frame is the same has no private frame:
+//! [`Raid`](super::raid::Raid) does so for several stacks with one barrier, and skips those where it can find nothing.
+//! A raid that leaves no private frame, of an owner that is asked, leaves the stack *swept*, up to the newest frame
+//! that it has seen. The next fork of this owner finds the demand and serves it, which ends that state under the gate.
+//! A guest that takes the worker entry withdraws the demand, and begins a root of another number, so the state counts
+//! for one root. A stack that is swept, whose owner is asked, and whose newest frame is the same has no private frame:
 //!
 //! | step of the owner | reads or writes                                           | what a raid does, a and c with the gate |
 //! |-------------------|-----------------------------------------------------------|------------|

@@ -1,8 +1,8 @@
 //! The calls of the CUDA driver, behind types that cannot be misused.
 //!
-//! All work of an opened device is in one stream, so it runs in the order of the calls. Other streams only wait for it. Memory of the device is freed
-//! in this order too, after the work that was submitted before. Memory of the host that a copy uses has the event after
-//! the copy, and is neither read, written nor freed before this event.
+//! All work of an opened device is in one stream, so it runs in the order of the calls. Other streams only wait for
+//! it. Memory of the device is freed in this order too, after the work that was submitted before. Memory of the host
+//! that a copy uses has the event after the copy, and is neither read, written nor freed before this event.
 //!
 //! The context is the primary one of the card, which the program's other users of CUDA share.
 
