@@ -88,7 +88,8 @@
 //! With the feature `gpu`, [`Device::gpus`] lists the GPUs that have a driver for Vulkan, Metal or Direct3D 12, and
 //! with the feature `cuda` those that have CUDA. [`Queue::open`] opens one. An operation on such a queue is launched
 //! and returns, and [`DeviceVec::download`] and [`Pending::wait`] wait for it: a fiber suspends, and its worker runs
-//! others.
+//! others. For the first half of a millisecond the worker also looks at the GPU again and again, so that a short
+//! operation wakes no thread.
 //!
 //! ```
 //! use anabranch_kernel::{Device, Queue, Vector, indices};
