@@ -42,7 +42,6 @@ pub(super) static REDUCE: Skeleton = Skeleton {
 pub(super) static REDUCE_FOUR: Skeleton = Skeleton {
     name: "reduce_four",
     text: concat!(include_str!("skeletons/reduce_four.wgsl"), include_str!("skeletons/reduce_blocks.wgsl")),
-    entries: &["reduce_four", "finish"],
     ..REDUCE
 };
 

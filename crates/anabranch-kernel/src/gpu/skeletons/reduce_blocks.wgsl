@@ -1,6 +1,6 @@
-// Combines all elements, after `reduce.wgsl` or `reduce_four.wgsl`. A lane combines those at distances of all lanes,
-// params[1]; a block combines the values of its lanes; one more block combines the values of the params[2] blocks. So
-// the operator must be commutative. The result takes the place of the value of the first block.
+// Combines all elements. A lane combines those at distances of all lanes, params[1], by `combine_own` of `reduce.wgsl`
+// or `reduce_four.wgsl`; a block combines the values of its lanes; one more block combines the values of the params[2]
+// blocks. So the operator must be commutative. The result takes the place of the value of the first block.
 
 struct Item { word: u32 }
 
@@ -23,6 +23,18 @@ fn combine_lanes(lane: u32, value: Item) {
             values[lane] = combine(values[lane], values[lane + half]);
         }
         width = half;
+    }
+}
+
+@compute @workgroup_size(1)
+fn reduce(
+    @builtin(global_invocation_id) id: vec3<u32>,
+    @builtin(workgroup_id) block: vec3<u32>,
+    @builtin(local_invocation_index) lane: u32,
+) {
+    combine_lanes(lane, combine_own(id.x));
+    if lane == 0u {
+        blocks[block.x] = values[0];
     }
 }
 
