@@ -251,32 +251,29 @@ impl Worker {
 
     /// Returns the next job to begin here. Those that [`balance`](Self::balance) places elsewhere are passed over.
     pub(crate) fn next_job(&self) -> Option<Job> {
+        let (jobs, placed) = (&self.fibers.jobs, self.placed());
         while self.has_jobs() {
-            if let Some(job) = self.take_job()? {
+            let ticks = self.fibers.ticks.get().wrapping_add(1);
+            self.fibers.ticks.set(ticks);
+            let takes_oldest = ticks.is_multiple_of(OLDEST_EVERY);
+            if takes_oldest
+                && !placed.is_empty()
+                && let Some(job) = placed.take()
+            {
                 return Some(job);
+            }
+            // SAFETY: this thread holds the worker entry.
+            match unsafe { if takes_oldest { jobs.take_oldest() } else { jobs.take_newest() } } {
+                Some(job) => {
+                    if let Some(job) = self.balance(job) {
+                        return Some(job);
+                    }
+                }
+                None if placed.is_empty() => return None,
+                None => return placed.take(),
             }
         }
         None
-    }
-
-    /// Takes a job. Returns `None` if there is none, and `Some(None)` if it was placed elsewhere.
-    fn take_job(&self) -> Option<Option<Job>> {
-        let ticks = self.fibers.ticks.get().wrapping_add(1);
-        self.fibers.ticks.set(ticks);
-        let (jobs, placed) = (&self.fibers.jobs, self.placed());
-        if ticks.is_multiple_of(OLDEST_EVERY)
-            && !placed.is_empty()
-            && let Some(job) = placed.take()
-        {
-            return Some(Some(job));
-        }
-        // SAFETY: this thread holds the worker entry.
-        let own = unsafe { if ticks.is_multiple_of(OLDEST_EVERY) { jobs.take_oldest() } else { jobs.take_newest() } };
-        match own {
-            Some(job) => Some(self.balance(job)),
-            None if placed.is_empty() => None,
-            None => placed.take().map(Some),
-        }
     }
 
     /// Returns the job to run on the stack of a fiber that has ended, without a switch. Returns `None` if other fibers
