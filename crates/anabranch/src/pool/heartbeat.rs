@@ -3,6 +3,7 @@
 use crate::{
     fiber::blocked_detector::BlockedDetector,
     pool::{
+        crowding::Crowding,
         deadlock,
         registry::Registry,
         sysmon::{self, Sysmon},
@@ -65,6 +66,7 @@ pub(super) struct Heartbeat {
     sysmon: Sysmon,
     detector: BlockedDetector,
     starving: Starving,
+    crowding: Crowding,
     /// The number of looks in a row that have shown nothing new.
     calm: u32,
     /// The number of looks for a deadlock in a row that have decided nothing.
@@ -86,6 +88,7 @@ impl Heartbeat {
             sysmon: Sysmon::default(),
             detector: BlockedDetector::default(),
             starving: Starving::default(),
+            crowding: Crowding::default(),
             calm: 0,
             unsure: 0,
             polls: false,
@@ -114,6 +117,7 @@ impl Heartbeat {
             self.calm = 0;
         }
         if !is_busy {
+            self.crowding.forget();
             // All new work wakes the heartbeat worker from here on, except for resumed fibers.
             self.set_interval(registry, if has_new_roots { INTERVAL } else { DOZE }, LONGEST_INTERVAL);
             return if self.active.elapsed() >= QUIET { self.settle(registry, me) } else { Finding::Nothing };
@@ -136,7 +140,8 @@ impl Heartbeat {
         }
         self.starving.forget();
         // If every core is busy, another thread only takes turns with the working ones. That pays for work that has
-        // been waiting, and not for work that lasts less than an interval.
+        // been waiting, if a thread at work has blocked or another program has its core, and not for work that lasts
+        // less than an interval.
         let is_waiting = is_waiting || registry.has_published_work();
         let has_core = registry.count_active(registry.cores) < registry.cores;
         let sees_work = is_waiting || registry.sees_work();
@@ -144,7 +149,18 @@ impl Heartbeat {
             self.calm = 0;
         }
         self.set_interval(registry, if has_core { INTERVAL } else { BUSY_INTERVAL }, LONGEST_INTERVAL);
-        if is_waiting || has_core && sees_work { Finding::Work } else { Finding::Nothing }
+        if has_core || !is_waiting {
+            self.crowding.forget();
+            return if has_core && sees_work { Finding::Work } else { Finding::Nothing };
+        }
+        let at_work = registry.workers().filter(|worker| worker.status.is_active());
+        let clocks = at_work.map(|worker| (worker.index, sysmon::cpu_clock(worker.thread())));
+        if self.crowding.check(clocks, registry.cores, Instant::now()) {
+            // Without a core a wake-up does not help.
+            self.dozes = false;
+            return Finding::Nothing;
+        }
+        Finding::Work
     }
 
     /// Looks for a deadlock before the heartbeat worker goes to sleep. If a thread runs that has nothing to do, looks

@@ -15,6 +15,8 @@ mod build_error;
 #[cfg(not(loom))]
 mod builder;
 #[cfg(not(loom))]
+mod crowding;
+#[cfg(not(loom))]
 mod current_thread;
 #[cfg(not(loom))]
 mod deadlock;

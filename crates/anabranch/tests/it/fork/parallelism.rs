@@ -4,7 +4,11 @@ use crate::common::{self, LONG, pool, wait_until, watchdog};
 use anabranch::{join, prelude::*, scope};
 use std::{
     collections::HashSet,
-    sync::{Barrier, Mutex},
+    hint,
+    sync::{
+        Barrier, Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
     thread::{self, ThreadId},
     time::Duration,
 };
@@ -53,6 +57,22 @@ fn busy_pool_runs_both_branches_concurrently() {
             let meeting = Meeting::of(2);
             pool.install(|| join(|| meeting.attend(), || meeting.attend()));
         }
+    });
+}
+
+/// Threads that wait for each other by spinning use all cores, and another one still joins them.
+#[test]
+fn spinning_threads_beyond_number_of_cores_all_begin() {
+    watchdog(LONG, || {
+        let threads = thread::available_parallelism().unwrap().get() + 2;
+        let (pool, present) = (pool(threads), AtomicUsize::new(0));
+        let spin = || {
+            present.fetch_add(1, Ordering::Relaxed);
+            while present.load(Ordering::Relaxed) < threads {
+                hint::spin_loop();
+            }
+        };
+        pool.install(|| scope(|s| (0..threads).for_each(|_| s.spawn(spin))));
     });
 }
 
