@@ -42,8 +42,8 @@ impl Builder {
     /// Sets how many threads work at a time, guests included. The default is `ANABRANCH_NUM_THREADS`, or, if that is
     /// unset or empty, as many as the machine offers to the process.
     ///
-    /// More threads than cores help if some of them block in foreign calls or wait for memory. On Linux a thread that
-    /// would only take turns with others of the pool begins some 20 ms late.
+    /// More threads than cores help if some of them block in foreign calls. On Linux a thread that would only take
+    /// turns with others of the pool takes a half of a `join` or of a loop some 20 ms late.
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = Some(threads);
         self

@@ -6,7 +6,7 @@
 use crate::sys::clock::Instant;
 use std::{collections::HashMap, mem, time::Duration};
 
-/// How long published work is left alone. This must be bounded, since the threads at work may wait for that work by
+/// How long published forks are left alone. This must be bounded, since the threads at work may wait for them by
 /// spinning.
 const PATIENCE: Duration = Duration::from_millis(if cfg!(shuttle) { 1 } else { 20 });
 
@@ -20,12 +20,12 @@ pub(super) struct Crowding {
 }
 
 impl Crowding {
-    /// Forgets the looks so far: no work waits, or a core is free.
+    /// Forgets the looks so far: no fork waits, or a core is free.
     pub(super) fn forget(&mut self) {
         *self = Self::default();
     }
 
-    /// Returns whether work that waits should be left alone. Takes the workers at work with their CPU clocks. The first
+    /// Returns whether forks that wait should be left alone. Takes the workers at work with their CPU clocks. The first
     /// look finds no time that has passed, and returns `true`.
     pub(super) fn check(
         &mut self,
@@ -38,7 +38,7 @@ impl Crowding {
         let before = mem::take(&mut self.clocks);
         let mut used = 0;
         for (worker, clock) in at_work {
-            // Where threads have no clocks, no work is left alone.
+            // Where threads have no clocks, no fork is left alone.
             let Some(clock) = clock else { return false };
             used += before.get(&worker).map_or(0, |before| clock.saturating_sub(*before));
             self.clocks.insert(worker, clock);
@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn work_is_left_alone_while_all_cores_are_used() {
+    fn forks_are_left_alone_while_all_cores_are_used() {
         let mut crowding = Crowding::default();
         assert_eq!(looks(&mut crowding, &[95, 90], 2, 20), [true; 20]);
         crowding.forget();
@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn work_is_left_alone_for_bounded_time() {
+    fn forks_are_left_alone_for_bounded_time() {
         let looks = looks(&mut Crowding::default(), &[100, 100], 2, 22);
         assert_eq!(looks[19..], [true, false, false]);
     }
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn work_is_not_left_alone_without_clocks() {
+    fn forks_are_not_left_alone_without_clocks() {
         assert!(!Crowding::default().check([(0, None)].into_iter(), 1, Instant::now()));
     }
 }

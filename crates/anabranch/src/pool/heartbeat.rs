@@ -139,9 +139,9 @@ impl Heartbeat {
             }
         }
         self.starving.forget();
-        // If every core is busy, another thread only takes turns with the working ones. That pays for work that has
-        // been waiting, if a thread at work has blocked or another program has its core, and not for work that lasts
-        // less than an interval.
+        // If every core is busy, another thread only takes turns with the working ones. That does not pay for work that
+        // lasts less than an interval, nor for forks while the working threads use every core. Other work may have
+        // nothing to do with theirs, and takes its turn.
         let is_waiting = is_waiting || registry.has_published_work();
         let has_core = registry.count_active(registry.cores) < registry.cores;
         let sees_work = is_waiting || registry.sees_work();
@@ -149,9 +149,9 @@ impl Heartbeat {
             self.calm = 0;
         }
         self.set_interval(registry, if has_core { INTERVAL } else { BUSY_INTERVAL }, LONGEST_INTERVAL);
-        if has_core || !is_waiting {
+        if has_core || !is_waiting || registry.has_spawned_work() {
             self.crowding.forget();
-            return if has_core && sees_work { Finding::Work } else { Finding::Nothing };
+            return if is_waiting || has_core && sees_work { Finding::Work } else { Finding::Nothing };
         }
         let at_work = registry.workers().filter(|worker| worker.status.is_active());
         let clocks = at_work.map(|worker| (worker.index, sysmon::cpu_clock(worker.thread())));

@@ -124,6 +124,11 @@ impl Registry {
         self.workers().any(Worker::has_work) || !self.injected.is_empty()
     }
 
+    /// Returns whether there is such work besides forks.
+    pub(super) fn has_spawned_work(&self) -> bool {
+        self.workers().any(Worker::has_spawned_work) || !self.injected.is_empty()
+    }
+
     /// Searches as the heartbeat worker, or for [`run_pending`](crate::run_pending), and returns whether there is work.
     /// Requests work of the workers that were busy since its last look, and raids those that do not serve the request
     /// because they are in a long piece that does not fork.

@@ -354,9 +354,12 @@ impl Worker {
 
     /// Returns whether there is something to take.
     pub(crate) fn has_work(&self) -> bool {
-        !self.tasks.is_empty()
-            || self.stack.shelf.has_available()
-            || (!self.fibers.jobs.is_empty() || self.has_overdue_jobs()) && self.limits().has_room()
+        self.stack.shelf.has_available() || self.has_spawned_work()
+    }
+
+    /// Returns whether there are tasks or fibers to start here, which no thread may need soon.
+    pub(crate) fn has_spawned_work(&self) -> bool {
+        !self.tasks.is_empty() || (!self.fibers.jobs.is_empty() || self.has_overdue_jobs()) && self.limits().has_room()
     }
 
     /// Returns whether this worker has fibers to start, and the limits allow one.

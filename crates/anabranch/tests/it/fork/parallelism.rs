@@ -63,6 +63,12 @@ fn busy_pool_runs_both_branches_concurrently() {
 /// Threads that wait for each other by spinning use all cores, and another one still joins them.
 #[test]
 fn spinning_threads_beyond_number_of_cores_all_begin() {
+    fn fork(threads: usize, spin: &(impl Fn() + Sync)) {
+        if threads > 0 {
+            join(spin, || fork(threads - 1, spin));
+        }
+    }
+
     watchdog(LONG, || {
         let threads = thread::available_parallelism().unwrap().get() + 2;
         let (pool, present) = (pool(threads), AtomicUsize::new(0));
@@ -72,7 +78,7 @@ fn spinning_threads_beyond_number_of_cores_all_begin() {
                 hint::spin_loop();
             }
         };
-        pool.install(|| scope(|s| (0..threads).for_each(|_| s.spawn(spin))));
+        pool.install(|| fork(threads, &spin));
     });
 }
 
