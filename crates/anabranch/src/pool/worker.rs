@@ -357,7 +357,7 @@ impl Worker {
         self.stack.shelf.has_available() || self.has_spawned_work()
     }
 
-    /// Returns whether there are tasks or fibers to start here, which no thread may need soon.
+    /// Returns whether there are tasks or fibers to start here: work other than forks.
     pub(crate) fn has_spawned_work(&self) -> bool {
         !self.tasks.is_empty() || (!self.fibers.jobs.is_empty() || self.has_overdue_jobs()) && self.limits().has_room()
     }
