@@ -12,6 +12,22 @@ fn load(i: u32) -> Item { return Item(); }
 fn combine(a: Item, b: Item) -> Item { return a; }
 fn identity() -> Item { return Item(); }
 
+// Combines `own` with the elements of a lane from `first` on, which is one of them.
+fn combine_rest(own: Item, first: u32) -> Item {
+    let n = params[0];
+    let lanes = params[1];
+    var value = own;
+    var i = first;
+    loop {
+        value = combine(value, load(i));
+        if n - i <= lanes {
+            break;
+        }
+        i += lanes;
+    }
+    return value;
+}
+
 // Leaves the value of all lanes in `values[0]`.
 fn combine_lanes(lane: u32, value: Item) {
     values[lane] = value;

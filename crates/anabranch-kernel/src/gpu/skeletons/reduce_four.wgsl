@@ -20,12 +20,5 @@ fn combine_own(first: u32) -> Item {
             i += 4u * lanes;
         }
     }
-    loop {
-        value = combine(value, load(i));
-        if n - i <= lanes {
-            break;
-        }
-        i += lanes;
-    }
-    return value;
+    return combine_rest(value, i);
 }
