@@ -5,7 +5,7 @@ use crate::common::{
     fibers::{Event, until, until_waiting},
     watchdog,
 };
-use anabranch::{Cx, FiberInfo, FiberState, JoinHandle, Pool, Report, ThreadState, channel, sync};
+use anabranch::{Cx, FiberState, JoinHandle, Pool, Report, ThreadState, channel, sync};
 use std::{
     panic::Location,
     sync::{Arc, mpsc},
@@ -251,14 +251,8 @@ fn every_way_to_spawn_records_its_place() {
     /// Checks that the only fiber was spawned `distance` lines before the call.
     #[track_caller]
     fn check(pool: &Pool, distance: u32) {
-        // The fiber before this one has been joined, but may still be listed as one that runs.
-        let waiting = |fiber: &FiberInfo| !fiber.is_thread() && fiber.state() == FiberState::Waiting;
-        let fiber = loop {
-            match pool.fibers().into_iter().find(waiting) {
-                Some(fiber) => break fiber,
-                None => thread::yield_now(),
-            }
-        };
+        until_waiting(pool, 1);
+        let fiber = pool.fibers().into_iter().find(|fiber| !fiber.is_thread()).unwrap();
         let (here, place) = (Location::caller(), fiber.spawned_at().unwrap());
         assert_eq!((place.file(), place.line()), (here.file(), here.line() - distance));
     }
