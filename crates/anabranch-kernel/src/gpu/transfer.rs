@@ -1,8 +1,8 @@
 //! Transfers between the host and a device, and waits for them.
 //!
 //! An upload is copied to memory of the driver and returns. A download is a copy to memory that the host can read,
-//! whose end is reported by a one-shot channel. So a wait is that for any channel: a fiber suspends, and the wait can be
-//! cancelled.
+//! whose end is reported by a one-shot channel. So a wait is that for any channel: a fiber suspends, and the wait can
+//! be cancelled.
 //!
 //! Waking two threads takes longer than a short kernel. So a wait begins with looks at the device, between which other
 //! fibers run, and only a longer one wakes the thread of the device.
