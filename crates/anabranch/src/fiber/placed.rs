@@ -2,7 +2,7 @@
 //!
 //! | a placed job is | left by                                                                                 |
 //! |-----------------|-----------------------------------------------------------------------------------------|
-//! | in the list     | the worker takes it; a thief takes it once it is [overdue](Placed::is_overdue), and marks the worker as late |
+//! | in the list     | the worker takes it; a thief takes it once the jobs are [overdue](Placed::is_overdue), and marks the worker as late |
 //! | taken           | the thread that took it runs it                                                         |
 //!
 //! A thread that places jobs does it under the lock, and then unparks the worker. The worker that rests looks at the
@@ -12,15 +12,15 @@
 use crate::sys::sync::{AtomicBool, AtomicU64, AtomicUsize, Mutex, Ordering, const_unless_loom, lock};
 use std::collections::VecDeque;
 
-/// The time after which other threads may take a placed job, in microseconds. A parked thread wakes within this time
-/// unless the machine is busy.
+/// The time for which a job has to be the first of the list before other threads may take it, in microseconds. A parked
+/// thread wakes within this time unless the machine is busy.
 const OVERDUE: u64 = 1000;
 
 /// See the [module](self).
 pub(crate) struct Placed<T> {
     jobs: Mutex<VecDeque<T>>,
     len: AtomicUsize,
-    /// When the list was last empty and a job was placed, in microseconds since the pool was made.
+    /// When the first job became the first, in microseconds since the pool was made. A theft does not change it.
     since: AtomicU64,
     /// Whether the worker's thread is in its main loop, where it looks at the list.
     is_open: AtomicBool,
@@ -80,26 +80,29 @@ impl<T: Copy> Placed<T> {
         self.len.store(jobs.len(), Ordering::Relaxed);
     }
 
-    /// Takes the oldest job, for the worker itself.
-    pub(crate) fn take(&self) -> Option<T> {
+    /// Takes the oldest job, for the worker itself. `now` is the time in microseconds since the pool was made.
+    pub(crate) fn take(&self, now: impl FnOnce() -> u64) -> Option<T> {
         let mut jobs = lock(&self.jobs);
         let job = jobs.pop_front();
+        if !jobs.is_empty() {
+            self.since.store(now(), Ordering::Relaxed);
+        }
         self.len.store(jobs.len(), Ordering::Relaxed);
         job
     }
 
-    /// Returns whether jobs have been in the list for so long that other threads may take them.
+    /// Returns whether the worker has taken no job for so long that other threads may take them.
     pub(crate) fn is_overdue(&self, now: impl FnOnce() -> u64) -> bool {
         !self.is_empty() && now().saturating_sub(self.since.load(Ordering::Relaxed)) >= OVERDUE
     }
 
     /// Takes the oldest job, for another thread, after [`is_overdue`](Self::is_overdue).
     pub(crate) fn take_overdue(&self) -> Option<T> {
-        let job = self.take();
-        if job.is_some() {
-            self.is_late.store(true, Ordering::Relaxed);
-        }
-        job
+        let mut jobs = lock(&self.jobs);
+        let job = jobs.pop_front()?;
+        self.len.store(jobs.len(), Ordering::Relaxed);
+        self.is_late.store(true, Ordering::Relaxed);
+        Some(job)
     }
 
     /// Calls `look` with all jobs. None of them is taken meanwhile.
@@ -108,5 +111,52 @@ impl<T: Copy> Placed<T> {
         if !self.is_empty() {
             lock(&self.jobs).iter().copied().for_each(look);
         }
+    }
+}
+
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn jobs_are_overdue_after_a_millisecond_without_progress() {
+        let placed = Placed::new();
+        placed.place([1, 2, 3], 100);
+        assert!(!placed.is_overdue(|| 100 + OVERDUE - 1));
+        assert!(placed.is_overdue(|| 100 + OVERDUE));
+        assert_eq!(placed.take(|| 1000), Some(1));
+        assert!(!placed.is_overdue(|| 1000 + OVERDUE - 1));
+        assert!(placed.is_overdue(|| 1000 + OVERDUE));
+    }
+
+    #[test]
+    fn theft_and_new_jobs_leave_the_others_overdue() {
+        let placed = Placed::new();
+        placed.place([1, 2], 0);
+        placed.place([3], OVERDUE);
+        assert_eq!(placed.take_overdue(), Some(1));
+        assert!(placed.is_overdue(|| OVERDUE));
+    }
+
+    #[test]
+    fn empty_list_is_never_overdue() {
+        let placed = Placed::new();
+        placed.place([1], 0);
+        assert_eq!(placed.take(|| unreachable!("no other job waits")), Some(1));
+        assert!(!placed.is_overdue(|| u64::MAX));
+        assert_eq!(placed.take_overdue(), None);
+        placed.open(true);
+        assert!(placed.is_served());
+    }
+
+    #[test]
+    fn late_worker_is_not_served_until_it_looks_at_the_list() {
+        let placed = Placed::new();
+        placed.open(true);
+        placed.place([1], 0);
+        assert_eq!(placed.take_overdue(), Some(1));
+        assert!(!placed.is_served());
+        placed.note_in_time();
+        assert!(placed.is_served());
     }
 }

@@ -33,7 +33,7 @@ use crate::{
         task::Job,
     },
     pool::worker::{Fibers, Local, Worker},
-    sys::unwind::AbortOnUnwind,
+    sys::{thread, unwind::AbortOnUnwind},
     time::{Clock, NEVER, timers::Key},
     wait::{
         suspend::Suspend,
@@ -238,10 +238,20 @@ impl Worker {
             return None;
         }
         if !is_worth_while || self.fibers.jobs.is_empty() {
-            return self.has_overdue_jobs().then(|| self.placed().take_overdue())?;
+            return self.steal_placed_job();
         }
         // SAFETY: `thief` is the worker entry of the calling thread, so the caller is the owner of its queue.
         unsafe { self.fibers.jobs.steal(&thief.fibers.jobs) }
+    }
+
+    /// Takes a job that was placed on this worker, if the worker does not come to it.
+    fn steal_placed_job(&self) -> Option<Job> {
+        if !self.has_overdue_jobs() {
+            return None;
+        }
+        // The worker may have stopped for this thread, on the same core. Then it goes on now.
+        thread::yield_now();
+        self.has_overdue_jobs().then(|| self.placed().take_overdue())?
     }
 
     /// Returns whether this worker will itself begin its fibers.
@@ -258,7 +268,7 @@ impl Worker {
             let takes_oldest = ticks.is_multiple_of(OLDEST_EVERY);
             if takes_oldest
                 && !placed.is_empty()
-                && let Some(job) = placed.take()
+                && let Some(job) = self.take_placed_job()
             {
                 return Some(job);
             }
@@ -270,7 +280,7 @@ impl Worker {
                     }
                 }
                 None if placed.is_empty() => return None,
-                None => return placed.take(),
+                None => return self.take_placed_job(),
             }
         }
         None

@@ -22,7 +22,7 @@ fn place(worker: &Worker, job: u32) {
 fn take(worker: &Worker) -> u32 {
     loop {
         if !worker.placed.is_empty()
-            && let Some(job) = worker.placed.take()
+            && let Some(job) = worker.placed.take(|| 0)
         {
             return job;
         }
@@ -54,7 +54,7 @@ fn models_placed_job_is_taken_once() {
             let worker = Arc::clone(&worker);
             thread::spawn(move || worker.placed.is_overdue(|| u64::MAX).then(|| worker.placed.take_overdue()).flatten())
         };
-        let own = worker.placed.take();
+        let own = worker.placed.take(|| 0);
         let stolen = thief.join().unwrap();
         assert_eq!([own, stolen].into_iter().flatten().collect::<Vec<_>>(), [1]);
         assert!(worker.placed.is_empty());

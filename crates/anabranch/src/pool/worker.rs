@@ -372,6 +372,12 @@ impl Worker {
         !self.fibers.placed.is_empty() && self.limits().has_room()
     }
 
+    /// Takes the oldest fiber that was placed here, for the worker itself.
+    pub(crate) fn take_placed_job(&self) -> Option<Job> {
+        let registry = self.registry()?;
+        self.fibers.placed.take(|| registry.micros_at(Instant::now()))
+    }
+
     /// Returns whether a placed fiber has waited here for so long that other threads may take it.
     pub(crate) fn has_overdue_jobs(&self) -> bool {
         self.registry().is_some_and(|registry| self.fibers.placed.is_overdue(|| registry.micros_at(Instant::now())))
