@@ -66,8 +66,9 @@ pub(crate) trait Attempt: Waitable {
     /// Prepares for spinning, which a waiter does if the other side is probably on another thread.
     fn before_spin(&self) {}
 
-    /// Returns `true` if one load shows that another attempt would fail. `false` means that it is not known. Unless the
-    /// operation [is exclusive](Self::IS_EXCLUSIVE) the load may be late, so a thread must attempt before it parks.
+    /// Returns `true` if one load shows that another attempt would fail, or that it pays to spin on. `false` means that
+    /// it is not known. Unless the operation [is exclusive](Self::IS_EXCLUSIVE) the load may be late, so a thread must
+    /// attempt before it parks.
     #[inline]
     fn is_bare(&self) -> bool {
         false

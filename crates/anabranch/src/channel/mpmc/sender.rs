@@ -251,7 +251,7 @@ impl<T> Attempt for Sending<'_, T> {
 
     #[inline]
     fn is_bare(&self) -> bool {
-        self.channel.is_probably_full()
+        self.channel.is_nearly_full()
     }
 
     fn pass_on(&self) {

