@@ -8,9 +8,9 @@ use wgpu::util::{BufferInitDescriptor, DeviceExt};
 use wgpu::{
     Adapter, Backends, BindGroup, BindGroupDescriptor, BindGroupEntry, BindGroupLayout, BindGroupLayoutDescriptor,
     BindGroupLayoutEntry, BindingType, Buffer, BufferBindingType, BufferDescriptor, BufferUsages,
-    ComputePassDescriptor, ComputePipeline, ComputePipelineDescriptor, Device, DeviceDescriptor, Features, Instance,
-    InstanceDescriptor, Limits, MapMode, PipelineCompilationOptions, PipelineLayout, PipelineLayoutDescriptor,
-    PollType, Queue, ShaderModule, ShaderModuleDescriptor, ShaderSource, ShaderStages,
+    ComputePassDescriptor, ComputePipeline, ComputePipelineDescriptor, Device, DeviceDescriptor, DeviceType, Features,
+    Instance, InstanceDescriptor, Limits, MapMode, PipelineCompilationOptions, PipelineLayout,
+    PipelineLayoutDescriptor, PollType, Queue, ShaderModule, ShaderModuleDescriptor, ShaderSource, ShaderStages,
 };
 
 /// Blocks, and lanes of each.
@@ -56,6 +56,7 @@ pub struct Hand {
     bindings: BindGroupLayout,
     layout: PipelineLayout,
     pipelines: HashMap<(&'static str, u32), ComputePipeline>,
+    is_cpu: bool,
 }
 
 /// The vectors of runs.
@@ -101,7 +102,13 @@ impl Hand {
             bind_group_layouts: &[Some(&bindings)],
             immediate_size: 16,
         });
-        Some(Hand { device, queue, module, bindings, layout, pipelines: HashMap::new() })
+        let is_cpu = adapter.get_info().device_type == DeviceType::Cpu;
+        Some(Hand { device, queue, module, bindings, layout, pipelines: HashMap::new(), is_cpu })
+    }
+
+    /// Returns whether the driver runs programs on the processor.
+    pub fn is_cpu(&self) -> bool {
+        self.is_cpu
     }
 
     /// Returns the most lanes of a block.

@@ -86,7 +86,7 @@ fn compare(options: &Options, device: &Device, queue: &Queue, hand: &mut Hand, p
     let budget = Duration::from_millis(options.sample);
     let x: Vec<f32> = (0..n).map(|i| (i % 8) as f32).collect();
     let y: Vec<f32> = (0..n).map(|i| (i % 77) as f32).collect();
-    let geometries = geometries(device, hand.most_lanes(), n);
+    let geometries = geometries(device, hand, program, n);
     geometries.iter().for_each(|geometry| hand.compile(program, geometry.lanes));
     let vectors = hand.vectors(&x, &y);
     let launches: Vec<_> = geometries.iter().map(|geometry| hand.launch(program, &vectors, *geometry)).collect();
@@ -165,12 +165,17 @@ fn many(program: Program, cx: &Cx<'_>, queue: &Queue, x: &DeviceVec<f32>, y: &De
     }
 }
 
-/// Returns the geometries of the sweep. The first one is that of the plan.
-fn geometries(device: &Device, most_lanes: u32, n: u32) -> Vec<Geometry> {
-    let plan = device.plan(u64::from(n));
+/// Returns the geometries of the sweep. The first one is that of the plan. The operations put a sum of few elements
+/// into one block, the largest of the device, since several blocks need a second dispatch.
+fn geometries(device: &Device, hand: &Hand, program: Program, n: u32) -> Vec<Geometry> {
+    let most_lanes = hand.most_lanes();
+    let one_block = if hand.is_cpu() { 7 << 14 } else { 1 << 14 };
+    let takes_one_block = program == Program::Sum && n <= one_block;
+    let plan = device.plan(if takes_one_block { u64::MAX } else { u64::from(n) });
     let lanes = plan.lanes_per_block() as u32;
+    let blocks = if takes_one_block { 1 } else { plan.blocks() as u32 };
     let least = |lanes: u32| n.div_ceil(lanes).div_ceil(MOST_ROUNDS);
-    let mut all = vec![Geometry { blocks: (plan.blocks() as u32).max(least(lanes)), lanes }];
+    let mut all = vec![Geometry { blocks: blocks.max(least(lanes)), lanes }];
     for lanes in [16, 32, 64, 256, 1024].into_iter().filter(|lanes| *lanes <= most_lanes) {
         let most = n.div_ceil(lanes).min(65_535);
         let powers = (0..=8).map(|exponent| 4u32.pow(exponent)).filter(|blocks| *blocks < most);

@@ -25,7 +25,8 @@ pub(super) static MAP: Skeleton = Skeleton {
     one_block: 0,
 };
 
-/// For kernels without loops. Another one would be five times as long, and takes its time for arithmetic.
+/// For kernels without loops, on GPUs. Another one would be five times as long, and takes its time for arithmetic. By
+/// llvmpipe saxpy of 10^7 elements takes twice as long as with `MAP`.
 pub(super) static MAP_FOUR: Skeleton =
     Skeleton { name: "map_four", text: include_str!("skeletons/map_four.wgsl"), entries: &["map_four"], ..MAP };
 
@@ -38,7 +39,7 @@ pub(super) static REDUCE: Skeleton = Skeleton {
     ..MAP
 };
 
-/// For kernels without loops.
+/// For kernels without loops, on GPUs.
 pub(super) static REDUCE_FOUR: Skeleton = Skeleton {
     name: "reduce_four",
     text: concat!(include_str!("skeletons/reduce_four.wgsl"), include_str!("skeletons/reduce_blocks.wgsl")),
@@ -125,7 +126,7 @@ impl GpuQueue {
         let geometry = Geometry::new(&self.opened, &request)?;
         let result = self.take(len, item)?;
         let operation = Operation {
-            skeleton: if geometry.has_loops { &MAP } else { &MAP_FOUR },
+            skeleton: if geometry.loads_four { &MAP_FOUR } else { &MAP },
             lanes: geometry.lanes,
             graph: &graph,
             roots: roots(&trees, [item]),
@@ -148,7 +149,7 @@ impl GpuQueue {
         let geometry = Geometry::new(&self.opened, &request)?;
         let blocks = self.take(geometry.blocks, item)?;
         let operation = Operation {
-            skeleton: if geometry.has_loops { &REDUCE } else { &REDUCE_FOUR },
+            skeleton: if geometry.loads_four { &REDUCE_FOUR } else { &REDUCE },
             lanes: geometry.lanes,
             graph: &graph,
             roots: roots(&trees, [item]),

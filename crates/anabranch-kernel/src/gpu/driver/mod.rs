@@ -22,7 +22,7 @@ use crate::Error;
 /// the worker take 200 us and more to wake: saxpy of 10^8 elements took 740 us with 100 us of looks, and takes 600.
 const LOOKS: Duration = Duration::from_micros(500);
 
-/// What a device allows at most.
+/// What a device allows at most, and where it is.
 #[derive(Clone, Debug)]
 pub(super) struct Limits {
     /// The blocks of a dispatch.
@@ -35,6 +35,8 @@ pub(super) struct Limits {
     pub(super) buffers: usize,
     /// The bytes of a vector.
     pub(super) buffer_bytes: u64,
+    /// Whether the driver runs kernels on the processor.
+    pub(super) is_cpu: bool,
 }
 
 /// What memory is for.

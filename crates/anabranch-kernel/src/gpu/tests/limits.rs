@@ -24,6 +24,16 @@ fn operations_agree_with_plain_rust_past_the_limits_of_a_dispatch() {
 }
 
 #[test]
+fn operations_agree_with_plain_rust_by_the_rules_for_gpus_and_for_processors() {
+    for is_cpu in [false, true] {
+        let Some(queue) = restricted(|limits| limits.is_cpu = is_cpu) else { return };
+        for n in [1, 31, 32, 33, 63, 64, 65, 20_001, 65_537, 300_000] {
+            operations::check_all(&queue, n);
+        }
+    }
+}
+
+#[test]
 fn a_plan_of_more_blocks_than_a_dispatch_has_is_run() {
     let Some(device) = device() else { return };
     // More cores than blocks of a dispatch, and a block with more lanes than any device has.
@@ -43,21 +53,31 @@ fn few_elements_are_reduced_by_one_block_and_the_lanes_of_a_block_are_a_power_of
     let Some(device) = device() else { return };
     let described = Device::found("h100".parse().unwrap(), "described".to_owned(), 0);
     assert_eq!(described.gpu_number(), device.gpu_number());
-    let queue = GpuQueue::open(&described).unwrap();
-    let vec = queue.zeroed(1).unwrap();
-    let geometry = |skeleton, operator, len| {
-        let roots = of(&vec).roots;
-        let request = Request { skeleton, roots: &roots, operator, len, item_bytes: 4 };
-        let Geometry { blocks, lanes, .. } = Geometry::new(&queue.opened, &request).unwrap();
-        (blocks, lanes)
-    };
-    // A block of more elements has the lanes of the largest one.
-    assert_eq!(geometry(&REDUCE, Some(kernels().add), 1 << 14), (1, 1024));
-    // 512 and 513 vectors for 132 cores are 3 for each, which is rounded down to 2.
-    assert_eq!(geometry(&REDUCE, Some(kernels().add), (1 << 14) + 1), (257, 64));
-    assert_eq!(geometry(&MAP, None, 1 << 14), (256, 64));
-    // A kernel with a loop may take long for an element.
-    assert_ne!(geometry(&REDUCE, Some(kernels().sum), 1 << 14).0, 1);
+    for is_cpu in [false, true] {
+        let queue = GpuQueue { opened: Opened::open(&described, |limits| limits.is_cpu = is_cpu).unwrap() };
+        let vec = queue.zeroed(1).unwrap();
+        let geometry = |skeleton, operator, len| {
+            let roots = of(&vec).roots;
+            let request = Request { skeleton, roots: &roots, operator, len, item_bytes: 4 };
+            let Geometry { blocks, lanes, loads_four } = Geometry::new(&queue.opened, &request).unwrap();
+            (blocks, lanes, loads_four)
+        };
+        let add = Some(kernels().add);
+        // A block of more elements has the lanes of the largest one.
+        assert_eq!(geometry(&REDUCE, add, 1 << 14), (1, 1024, !is_cpu));
+        // 512 and 513 vectors for 132 cores are 3 for each, which is rounded down to 2.
+        assert_eq!(geometry(&MAP, None, 1 << 14), (256, 64, !is_cpu));
+        match is_cpu {
+            false => assert_eq!(geometry(&REDUCE, add, (1 << 14) + 1), (257, 64, true)),
+            true => {
+                assert_eq!(geometry(&REDUCE, add, 7 << 14), (1, 1024, false));
+                assert_ne!(geometry(&REDUCE, add, (7 << 14) + 1).0, 1);
+            }
+        }
+        // A kernel with a loop may take long for an element.
+        let (blocks, _, loads_four) = geometry(&REDUCE, Some(kernels().sum), 1 << 14);
+        assert!(blocks > 1 && !loads_four);
+    }
 }
 
 #[test]

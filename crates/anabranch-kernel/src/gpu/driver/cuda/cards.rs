@@ -69,6 +69,7 @@ fn card(number: i32) -> Option<Card> {
         buffers: BUFFERS,
         // The number of words of a vector is less than 2^32.
         buffer_bytes: memory.min(4 * u64::from(u32::MAX)),
+        is_cpu: false,
     };
     let compute = (
         of(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?,
@@ -119,7 +120,7 @@ mod tests {
             slot: String::new(),
             shape: Shape { cores, lanes: 32, resident_vectors: 64, max_block_vectors: 32 },
             bandwidth: 2_000_000_000_000,
-            limits: Limits { blocks: 1, lanes: 1, shared_bytes: 0, buffers: BUFFERS, buffer_bytes: 4 },
+            limits: Limits { blocks: 1, lanes: 1, shared_bytes: 0, buffers: BUFFERS, buffer_bytes: 4, is_cpu: false },
             compute: (9, 0),
         };
         for (name, cores, memory, bandwidth) in [

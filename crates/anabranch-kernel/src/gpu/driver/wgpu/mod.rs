@@ -9,6 +9,7 @@ use std::borrow::Cow;
 use std::pin::pin;
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, Waker};
+use std::thread;
 use std::time::Duration;
 
 use anabranch::channel::oneshot;
@@ -84,8 +85,9 @@ impl Driver {
             shared_bytes: limits.max_compute_workgroup_storage_size,
             buffers: limits.max_storage_buffers_per_shader_stage as usize,
             buffer_bytes: limits.max_buffer_size.min(limits.max_storage_buffer_binding_size),
+            is_cpu: adapter.get_info().device_type == DeviceType::Cpu,
         };
-        let is_cpu = adapter.get_info().device_type == DeviceType::Cpu;
+        let is_cpu = limits.is_cpu;
         Ok((Self { device, queue, is_cpu, lost, poller }, limits))
     }
 
@@ -249,11 +251,14 @@ impl super::Driver for Driver {
         // in the middle of it. This poll reports the downloads that are over, and whether all submissions are. So a
         // wait for anything but a download may go on to the thread of the device although it is over.
         self.poller.look(|_| matches!(self.device.poll(PollType::Poll), Ok(PollStatus::QueueEmpty)));
+        if self.is_cpu {
+            // A driver that runs on the processor needs the cores itself.
+            thread::yield_now();
+        }
     }
 
-    /// A driver that runs on the processor needs the cores itself.
     fn looks(&self) -> Duration {
-        if self.is_cpu { Duration::ZERO } else { LOOKS }
+        LOOKS
     }
 
     fn wake(&self) {
