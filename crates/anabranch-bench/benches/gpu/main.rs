@@ -169,10 +169,11 @@ fn many(program: Program, cx: &Cx<'_>, queue: &Queue, x: &DeviceVec<f32>, y: &De
 /// into one block, the largest of the device, since several blocks need a second dispatch.
 fn geometries(device: &Device, hand: &Hand, program: Program, n: u32) -> Vec<Geometry> {
     let most_lanes = hand.most_lanes();
-    let one_block = if hand.is_cpu() { 7 << 14 } else { 1 << 14 };
+    let cores = device.shape().cores;
+    let one_block = if hand.is_cpu() { (4 * cores / (cores - 1).max(1)) << 14 } else { 1 << 14 };
     let takes_one_block = program == Program::Sum && n <= one_block;
     let plan = device.plan(if takes_one_block { u64::MAX } else { u64::from(n) });
-    let lanes = plan.lanes_per_block() as u32;
+    let lanes = (plan.lanes_per_block() as u32).min(most_lanes);
     let blocks = if takes_one_block { 1 } else { plan.blocks() as u32 };
     let least = |lanes: u32| n.div_ceil(lanes).div_ceil(MOST_ROUNDS);
     let mut all = vec![Geometry { blocks: blocks.max(least(lanes)), lanes }];

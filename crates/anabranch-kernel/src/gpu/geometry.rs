@@ -4,8 +4,8 @@
 //! of blocks is enough. The lanes of a block are rounded down to a power of two. Where several blocks need more
 //! dispatches than one, few elements get one block. One driver ends the loops of a lane after some rounds, which are
 //! counted over all its loops. There more lanes are launched, so that a lane takes few elements, and only one if a
-//! kernel has loops of its own. A map of many elements on a GPU launches several times as many blocks as the plan has,
-//! and there a lane loads four elements before it uses them.
+//! kernel has loops of its own. A map of many elements on a GPU launches several times as many blocks as the plan has.
+//! On a GPU a lane of a map or reduction loads four elements before it uses them.
 
 use super::opened::Opened;
 use super::pipeline::Skeleton;
@@ -16,10 +16,6 @@ use crate::graph::{Node, Operator};
 /// 10^8 elements in a row reach 0.75 of its bandwidth with one wave, and 0.79 to 0.81 with 32.
 const MOST_WAVES: u32 = 32;
 const WAVE_ELEMENTS: u32 = 8;
-
-/// The elements that one block takes on a processor, as a multiple of those on a GPU. With llvmpipe on two cores a sum
-/// of 100,000 elements takes 0.6 to 0.7 of the time in one block, and one of 130,000 as long as in several.
-const CPU_FACTOR: u32 = 7;
 
 /// Blocks, and lanes of each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,8 +43,7 @@ impl Geometry {
     pub(super) fn new(opened: &Opened, request: &Request<'_>) -> Result<Self, Error> {
         let Request { skeleton, len, .. } = *request;
         let has_loops = has_loops(opened, request)?;
-        let most_of_one_block = skeleton.one_block * if opened.limits.is_cpu { CPU_FACTOR } else { 1 };
-        let one_block = len <= most_of_one_block && !has_loops;
+        let one_block = len <= most_of_one_block(opened, skeleton) && !has_loops;
         // A block of the plan for any number of elements is the largest.
         let plan = opened.description.plan(if one_block { u64::MAX } else { u64::from(len) });
         let most = most_lanes(opened, request)?;
@@ -114,6 +109,15 @@ impl Geometry {
         let blocks = u64::from(n).div_ceil(chunk).max(1);
         Ok((blocks as u32, chunk as u32))
     }
+}
+
+/// Returns the most elements of one block that is as fast as several.
+///
+/// On a processor a second dispatch takes as long as 2^16 elements on one core. With llvmpipe on two cores a sum of
+/// 100,000 elements takes 0.6 to 0.7 of the time in one block, and one of 130,000 as long as in several.
+fn most_of_one_block(opened: &Opened, skeleton: &Skeleton) -> u32 {
+    let cores = opened.description.shape().cores;
+    skeleton.one_block * if opened.limits.is_cpu { 4 * cores / (cores - 1).max(1) } else { 1 }
 }
 
 /// Returns the most lanes of a block.

@@ -25,8 +25,8 @@ pub(super) static MAP: Skeleton = Skeleton {
     one_block: 0,
 };
 
-/// For kernels without loops, on GPUs. Another one would be five times as long, and takes its time for arithmetic. By
-/// llvmpipe saxpy of 10^7 elements takes twice as long as with `MAP`.
+/// For kernels without loops, on GPUs. A kernel with loops would be five times as long, and takes its time for
+/// arithmetic. By llvmpipe saxpy of 10^7 elements takes twice as long as with `MAP`.
 pub(super) static MAP_FOUR: Skeleton =
     Skeleton { name: "map_four", text: include_str!("skeletons/map_four.wgsl"), entries: &["map_four"], ..MAP };
 

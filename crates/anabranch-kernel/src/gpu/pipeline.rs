@@ -38,7 +38,7 @@ pub(super) struct Skeleton {
 /// The elements that a block takes in about the time of a dispatch.
 ///
 /// A core of a GPU reads some 50 bytes in a nanosecond, and a dispatch takes some microseconds. llvmpipe reads fewer
-/// than 4 bytes, and needs 150 microseconds and more: see [`Geometry`](super::geometry::Geometry).
+/// than 4 bytes, and needs 150 microseconds and more: see `most_of_one_block` of [`geometry`](super::geometry).
 pub(super) const ONE_BLOCK: u32 = 1 << 14;
 
 /// What the compiled form of an operation depends on.

@@ -16,7 +16,7 @@ use anabranch::Cx;
 use anabranch::channel::{Closed, TryRecvError, oneshot};
 
 use super::GpuQueue;
-use super::driver::{Command, Use};
+use super::driver::{Command, LOOKS, Use};
 use super::launch::{Commands, Written};
 use super::memory::{Block, Buffer};
 use super::opened::Opened;
@@ -75,7 +75,7 @@ impl Opened {
     /// Waits for what a driver sends.
     fn wait(&self, cx: &Cx<'_>, receiver: &mut oneshot::Receiver<()>) -> Result<(), Error> {
         let start = Instant::now();
-        while start.elapsed() < self.driver.looks() {
+        while start.elapsed() < LOOKS {
             cx.check()?;
             self.driver.look();
             match receiver.try_recv() {

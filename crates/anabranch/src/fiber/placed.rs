@@ -2,8 +2,11 @@
 //!
 //! | a placed job is | left by                                                                                 |
 //! |-----------------|-----------------------------------------------------------------------------------------|
-//! | in the list     | the worker takes it; a thief takes it once the jobs are [overdue](Placed::is_overdue), and marks the worker as late |
+//! | in the list     | the worker takes it; a thief takes it and marks the worker as late                      |
 //! | taken           | the thread that took it runs it                                                         |
+//!
+//! A thief takes a job once the list is *overdue*: the worker has taken none for a while, or the list has not been
+//! empty for a longer one.
 //!
 //! A thread that places jobs does it under the lock, and then unparks the worker. The worker that rests looks at the
 //! length before each time it parks, and a parker keeps an unpark for the next park. So the worker either sees the jobs
@@ -12,16 +15,23 @@
 use crate::sys::sync::{AtomicBool, AtomicU64, AtomicUsize, Mutex, Ordering, const_unless_loom, lock};
 use std::collections::VecDeque;
 
-/// The time for which a job has to be the first of the list before other threads may take it, in microseconds. A parked
-/// thread wakes within this time unless the machine is busy.
+/// The time without a job taken by the worker after which other threads may take jobs, in microseconds. A parked thread
+/// wakes within this time unless the machine is busy.
 const OVERDUE: u64 = 1000;
+
+/// The time without an empty list after which they may take jobs of a worker that takes some itself, in microseconds.
+/// Each of them may run for long.
+const OVERDUE_IN_ALL: u64 = 5000;
 
 /// See the [module](self).
 pub(crate) struct Placed<T> {
     jobs: Mutex<VecDeque<T>>,
     len: AtomicUsize,
-    /// When the first job became the first, in microseconds since the pool was made. A theft does not change it.
+    /// When the worker last took a job and left others, or a job came into the empty list. In microseconds since the
+    /// pool was made.
     since: AtomicU64,
+    /// When a job last came into the empty list.
+    began: AtomicU64,
     /// Whether the worker's thread is in its main loop, where it looks at the list.
     is_open: AtomicBool,
     /// Whether a thief had to take a job. Then the worker runs something long.
@@ -35,6 +45,7 @@ impl<T: Copy> Placed<T> {
                 jobs: Mutex::new(VecDeque::new()),
                 len: AtomicUsize::new(0),
                 since: AtomicU64::new(0),
+                began: AtomicU64::new(0),
                 is_open: AtomicBool::new(false),
                 is_late: AtomicBool::new(false),
             }
@@ -54,7 +65,7 @@ impl<T: Copy> Placed<T> {
 
     /// Returns whether the worker will look at the list soon.
     pub(crate) fn is_served(&self) -> bool {
-        self.is_open.load(Ordering::Relaxed) && !self.is_late.load(Ordering::Relaxed)
+        self.is_open.load(Ordering::Relaxed) && !self.is_late()
     }
 
     /// Records that the worker begins to look at the list, or ends to.
@@ -65,7 +76,7 @@ impl<T: Copy> Placed<T> {
     /// Records that the worker is in time again.
     #[inline]
     pub(crate) fn note_in_time(&self) {
-        if self.is_late.load(Ordering::Relaxed) {
+        if self.is_late() {
             self.is_late.store(false, Ordering::Relaxed);
         }
     }
@@ -75,12 +86,13 @@ impl<T: Copy> Placed<T> {
         let mut jobs = lock(&self.jobs);
         if jobs.is_empty() {
             self.since.store(now, Ordering::Relaxed);
+            self.began.store(now, Ordering::Relaxed);
         }
         jobs.extend(new);
         self.len.store(jobs.len(), Ordering::Relaxed);
     }
 
-    /// Takes the oldest job, for the worker itself. `now` is the time in microseconds since the pool was made.
+    /// Takes the oldest job, for the worker itself. `now` returns the time in microseconds since the pool was made.
     pub(crate) fn take(&self, now: impl FnOnce() -> u64) -> Option<T> {
         let mut jobs = lock(&self.jobs);
         let job = jobs.pop_front();
@@ -91,14 +103,27 @@ impl<T: Copy> Placed<T> {
         job
     }
 
-    /// Returns whether the worker has taken no job for so long that other threads may take them.
+    /// Returns whether other threads may take jobs. `now` returns the time, as for [`take`](Self::take).
     pub(crate) fn is_overdue(&self, now: impl FnOnce() -> u64) -> bool {
-        !self.is_empty() && now().saturating_sub(self.since.load(Ordering::Relaxed)) >= OVERDUE
+        if self.is_empty() {
+            return false;
+        }
+        let now = now();
+        let has_passed = |start: &AtomicU64, limit| now.saturating_sub(start.load(Ordering::Relaxed)) >= limit;
+        has_passed(&self.since, OVERDUE) || has_passed(&self.began, OVERDUE_IN_ALL)
     }
 
-    /// Takes the oldest job, for another thread, after [`is_overdue`](Self::is_overdue).
-    pub(crate) fn take_overdue(&self) -> Option<T> {
+    /// Returns whether a thief has taken jobs since the worker last looked at the list with no other work.
+    pub(crate) fn is_late(&self) -> bool {
+        self.is_late.load(Ordering::Relaxed)
+    }
+
+    /// Takes the oldest job, for another thread, if the list is [overdue](Self::is_overdue).
+    pub(crate) fn take_overdue(&self, now: impl FnOnce() -> u64) -> Option<T> {
         let mut jobs = lock(&self.jobs);
+        if !self.is_overdue(now) {
+            return None;
+        }
         let job = jobs.pop_front()?;
         self.len.store(jobs.len(), Ordering::Relaxed);
         self.is_late.store(true, Ordering::Relaxed);
@@ -130,11 +155,23 @@ mod tests {
     }
 
     #[test]
+    fn jobs_behind_slow_ones_are_overdue_though_the_worker_takes_some() {
+        let placed = Placed::new();
+        placed.place(0..100, 0);
+        let slow = OVERDUE - 100;
+        let taken = (1..).take_while(|n| {
+            placed.take(|| n * slow);
+            !placed.is_overdue(|| n * slow)
+        });
+        assert_eq!(taken.count() as u64, OVERDUE_IN_ALL / slow);
+    }
+
+    #[test]
     fn theft_and_new_jobs_leave_the_others_overdue() {
         let placed = Placed::new();
         placed.place([1, 2], 0);
         placed.place([3], OVERDUE);
-        assert_eq!(placed.take_overdue(), Some(1));
+        assert_eq!(placed.take_overdue(|| OVERDUE), Some(1));
         assert!(placed.is_overdue(|| OVERDUE));
     }
 
@@ -144,7 +181,7 @@ mod tests {
         placed.place([1], 0);
         assert_eq!(placed.take(|| unreachable!("no other job waits")), Some(1));
         assert!(!placed.is_overdue(|| u64::MAX));
-        assert_eq!(placed.take_overdue(), None);
+        assert_eq!(placed.take_overdue(|| u64::MAX), None);
         placed.open(true);
         assert!(placed.is_served());
     }
@@ -154,9 +191,11 @@ mod tests {
         let placed = Placed::new();
         placed.open(true);
         placed.place([1], 0);
-        assert_eq!(placed.take_overdue(), Some(1));
-        assert!(!placed.is_served());
+        assert_eq!(placed.take_overdue(|| OVERDUE - 1), None);
+        assert!(placed.is_served() && !placed.is_late());
+        assert_eq!(placed.take_overdue(|| OVERDUE), Some(1));
+        assert!(!placed.is_served() && placed.is_late());
         placed.note_in_time();
-        assert!(placed.is_served());
+        assert!(placed.is_served() && !placed.is_late());
     }
 }

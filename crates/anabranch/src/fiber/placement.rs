@@ -20,9 +20,10 @@
 //! raises the number. This makes the cost of the comparisons a small part of that of the fibers.
 //!
 //! A worker that runs a long piece of work does not come to the jobs placed on it. Once it has taken none for a
-//! millisecond, other threads take them, and until the worker has looked at the list again no thread places jobs there.
-//! Such a thread yields first: the system may have put both threads on one core, where the worker waits for it. Without
-//! the yield, a burst of 400 fibers from outside left one worker of two with 1.9 times the mean, at normal priority.
+//! millisecond, or has had some for five, thieves take them, and until the worker has looked at the list again no
+//! thread places jobs there. The first thief yields before: the system may have put both threads on one core, where the
+//! worker waits for the thief. Without the yield, a burst of 400 fibers from outside left one worker of two with 1.9
+//! times the mean, at normal priority.
 
 use crate::{
     fiber::task::Job,

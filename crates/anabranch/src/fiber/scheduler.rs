@@ -33,7 +33,7 @@ use crate::{
         task::Job,
     },
     pool::worker::{Fibers, Local, Worker},
-    sys::{thread, unwind::AbortOnUnwind},
+    sys::{clock::Instant, thread, unwind::AbortOnUnwind},
     time::{Clock, NEVER, timers::Key},
     wait::{
         suspend::Suspend,
@@ -250,8 +250,11 @@ impl Worker {
             return None;
         }
         // The worker may have stopped for this thread, on the same core. Then it goes on now.
-        thread::yield_now();
-        self.has_overdue_jobs().then(|| self.placed().take_overdue())?
+        if !self.placed().is_late() {
+            thread::yield_now();
+        }
+        let registry = self.registry()?;
+        self.placed().take_overdue(|| registry.micros_at(Instant::now()))
     }
 
     /// Returns whether this worker will itself begin its fibers.

@@ -52,7 +52,7 @@ fn models_placed_job_is_taken_once() {
         place(&worker, 1);
         let thief = {
             let worker = Arc::clone(&worker);
-            thread::spawn(move || worker.placed.is_overdue(|| u64::MAX).then(|| worker.placed.take_overdue()).flatten())
+            thread::spawn(move || worker.placed.take_overdue(|| u64::MAX))
         };
         let own = worker.placed.take(|| 0);
         let stolen = thief.join().unwrap();

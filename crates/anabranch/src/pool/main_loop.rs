@@ -198,6 +198,7 @@ impl Registry {
         let mut heartbeat = Heartbeat::new(self);
         me.enter_phase(Phase::Parked);
         loop {
+            me.placed().note_in_time();
             // Ready fibers wait for this worker, and so does a thread that broadcasts. A broadcast may take long, and
             // no thread should rely on this worker meanwhile.
             if self.ends() || !me.inbox.is_empty() || me.has_ready_fibers() || me.has_placed_jobs() {

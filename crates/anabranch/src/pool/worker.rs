@@ -378,7 +378,7 @@ impl Worker {
         self.fibers.placed.take(|| registry.micros_at(Instant::now()))
     }
 
-    /// Returns whether a placed fiber has waited here for so long that other threads may take it.
+    /// Returns whether this worker has come to its placed fibers so late that other threads may take them.
     pub(crate) fn has_overdue_jobs(&self) -> bool {
         self.registry().is_some_and(|registry| self.fibers.placed.is_overdue(|| registry.micros_at(Instant::now())))
     }

@@ -18,11 +18,11 @@ use anabranch::channel::oneshot;
 use super::launch::Immediates;
 use crate::Error;
 
-/// How long a fiber looks at a GPU before it suspends. In a virtual machine the interrupt, the thread of the device and
-/// the worker take 200 us and more to wake: saxpy of 10^8 elements took 740 us with 100 us of looks, and takes 600.
-const LOOKS: Duration = Duration::from_micros(500);
+/// How long a fiber looks at a device before it suspends. In a virtual machine the interrupt, the thread of the device
+/// and the worker take 200 us and more to wake: saxpy of 10^8 elements took 740 us with 100 us of looks, and takes 600.
+pub(super) const LOOKS: Duration = Duration::from_micros(500);
 
-/// What a device allows at most, and where it is.
+/// What a device allows at most, and whether it is the processor.
 #[derive(Clone, Debug)]
 pub(super) struct Limits {
     /// The blocks of a dispatch.
@@ -137,11 +137,8 @@ pub(super) trait Driver: Send + Sync {
     /// [woken](Self::wake) the thread of the device. It closes if the device is lost.
     fn end_of(&self, ticket: &Ticket) -> oneshot::Receiver<()>;
 
-    /// Sends what is to be sent for submissions that have ended.
+    /// Sends what is to be sent for submissions that have ended. May yield the thread first.
     fn look(&self);
-
-    /// Returns how long a fiber looks before it wakes the thread of the device and suspends.
-    fn looks(&self) -> Duration;
 
     /// Lets the thread of the device wait for all submissions so far, and send.
     fn wake(&self);

@@ -54,7 +54,7 @@
 //! the thread takes the lock only for an attempt that may succeed, and the other side does not wait for the lock. A
 //! round trip between two threads takes 0.6 us instead of 1.5. For room a thread spins until a quarter of the capacity
 //! is free. If it sent into the first free place, the queue would be full again, and the lock would change threads for
-//! each message. With four senders, a receiver and a capacity of 128 on two cores a message takes 35 ns instead of 160.
+//! each message. With four senders, a receiver and a capacity of 128 on two cores a message takes 38 ns instead of 127.
 //!
 //! Who keeps what alive: the ends hold the channel in an `Arc`. Values are dropped and waiters woken after the lock is
 //! released. The ends are counted beside the lock. The last sender, and the last receiver, closes.
@@ -150,7 +150,7 @@ impl<T> Channel<T> {
     #[inline]
     pub(super) fn is_nearly_full(&self) -> bool {
         let queued = self.queued.load(Ordering::Relaxed);
-        queued != CLOSED && self.capacity != 0 && queued > self.capacity - self.capacity / 4
+        queued != CLOSED && self.capacity != 0 && queued > self.capacity - (self.capacity / 4).max(1)
     }
 
     pub(crate) fn capacity(&self) -> Option<usize> {
@@ -395,6 +395,28 @@ impl<T> Channel<T> {
     pub(crate) fn remove_receiver(&self) {
         if self.receivers.remove() {
             self.abandon();
+        }
+    }
+}
+
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn queue_is_nearly_full_while_less_than_a_quarter_is_free() {
+        for (capacity, enough) in [(1, 0), (2, 1), (3, 2), (4, 3), (8, 6), (128, 96)] {
+            let channel = Channel::new(Some(capacity));
+            for queued in 0..=capacity {
+                assert_eq!(channel.is_nearly_full(), queued > enough, "{queued} of {capacity}");
+                let _ = channel.try_send(());
+            }
+            channel.close();
+            assert!(!channel.is_nearly_full());
+        }
+        for channel in [Channel::new(None), Channel::new(Some(0))] {
+            let _ = channel.try_send(());
+            assert!(!channel.is_nearly_full());
         }
     }
 }

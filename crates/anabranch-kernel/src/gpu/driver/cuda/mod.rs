@@ -11,12 +11,11 @@ mod tests;
 mod uploads;
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use anabranch::channel::oneshot;
 use anabranch_kernel_ir::write_cuda;
 
-use super::{Command, LOOKS, Launch, Limits, Pipeline, Source, Ticket, Use};
+use super::{Command, Launch, Limits, Pipeline, Source, Ticket, Use};
 use crate::Error;
 use crate::gpu::poller::Poller;
 use api::{Context, DeviceMemory, HostMemory, Receiving};
@@ -140,10 +139,6 @@ impl super::Driver for Driver {
 
     fn look(&self) {
         self.poller.look(|event| event.is_reached().unwrap_or(false));
-    }
-
-    fn looks(&self) -> Duration {
-        LOOKS
     }
 
     fn wake(&self) {

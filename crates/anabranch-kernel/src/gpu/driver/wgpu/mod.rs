@@ -10,7 +10,6 @@ use std::pin::pin;
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, Waker};
 use std::thread;
-use std::time::Duration;
 
 use anabranch::channel::oneshot;
 use wgpu::{
@@ -22,7 +21,7 @@ use wgpu::{
     ShaderStages, SubmissionIndex, Trace,
 };
 
-use super::{Command, LOOKS, Launch, Limits, Memory, Source, Ticket, Use, check};
+use super::{Command, Launch, Limits, Memory, Source, Ticket, Use, check};
 use crate::Error;
 use crate::gpu::launch::IMMEDIATES;
 use crate::gpu::poller::Poller;
@@ -250,15 +249,11 @@ impl super::Driver for Driver {
         // A wait with a timeout of 0 would say whether a submission is over. But wgpu 30 panics if another thread polls
         // in the middle of it. This poll reports the downloads that are over, and whether all submissions are. So a
         // wait for anything but a download may go on to the thread of the device although it is over.
-        self.poller.look(|_| matches!(self.device.poll(PollType::Poll), Ok(PollStatus::QueueEmpty)));
         if self.is_cpu {
             // A driver that runs on the processor needs the cores itself.
             thread::yield_now();
         }
-    }
-
-    fn looks(&self) -> Duration {
-        LOOKS
+        self.poller.look(|_| matches!(self.device.poll(PollType::Poll), Ok(PollStatus::QueueEmpty)));
     }
 
     fn wake(&self) {
