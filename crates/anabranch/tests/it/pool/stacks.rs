@@ -200,8 +200,8 @@ fn stacks_of_busy_worker_are_counted_as_missing() {
         assert!(report.to_string().contains("1 stack missing"), "{report}");
         is_done.store(true, Ordering::Release);
         pool.run(|cx| busy.join(cx)).unwrap();
-        // The late answer disturbs nothing.
-        assert_eq!(pool.report_with_stacks().missing_stacks(), usize::from(!HAS_STACKS));
+        // The late answer disturbs nothing. On a busy machine the worker may answer late again.
+        until(|| pool.report_with_stacks().missing_stacks() == usize::from(!HAS_STACKS));
         sender.try_send(3).unwrap();
         assert_eq!(pool.run(|cx| waits.join(cx)).unwrap(), Some(3));
     });
