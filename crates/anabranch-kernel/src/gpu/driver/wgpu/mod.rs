@@ -246,13 +246,13 @@ impl super::Driver for Driver {
     }
 
     fn look(&self) {
-        // A wait with a timeout of 0 would say whether a submission is over. But wgpu 30 panics if another thread polls
-        // in the middle of it. This poll reports the downloads that are over, and whether all submissions are. So a
-        // wait for anything but a download may go on to the thread of the device although it is over.
         if self.is_cpu {
             // A driver that runs on the processor needs the cores itself.
             thread::yield_now();
         }
+        // A wait with a timeout of 0 would say whether a submission is over. But wgpu 30 panics if another thread polls
+        // in the middle of it. This poll reports the downloads that are over, and whether all submissions are. So a
+        // wait for anything but a download may go on to the thread of the device although it is over.
         self.poller.look(|_| matches!(self.device.poll(PollType::Poll), Ok(PollStatus::QueueEmpty)));
     }
 
