@@ -140,7 +140,8 @@ fn entry(program: &Program) -> (CudaSource, Vec<u32>) {
 /// Returns a C++ program. For each case it reads the number of the kernel, the arguments and the slices, and writes the
 /// trap and the words of the result.
 fn host_program(sources: &[(CudaSource, Vec<u32>)]) -> String {
-    let mut text = String::from(include_str!("host.hpp"));
+    let intrinsics = include_str!("../../../anabranch-kernel/tests/simulated_card/intrinsics.hpp");
+    let mut text = format!("{intrinsics}{}", include_str!("host.hpp"));
     let prelude = sources[0].0.text.find("struct Module").unwrap();
     let prelude = sources[0].0.text[..prelude]
         .lines()

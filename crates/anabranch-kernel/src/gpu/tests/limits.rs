@@ -91,6 +91,21 @@ fn a_vector_that_is_too_large_is_an_error_with_the_limit() {
     assert!(error.to_string().contains("its largest have 1048576 bytes"), "{error}");
 }
 
+/// On the simulated card, since other programs may use a real one. The other tests use little of its memory.
+#[test]
+fn memory_that_is_kept_for_other_sizes_is_given_back_when_there_is_no_more() {
+    let Some(device) = device().filter(|device| device.name() == "simulated card") else { return };
+    let queue = GpuQueue::open(&device).unwrap();
+    let words = device.memory().expect("the card has memory") as usize / 4;
+    let [dropped, kept] = [4, 5].map(|parts| queue.zeroed(words / 16 * parts).unwrap());
+    let error = queue.zeroed(words / 16 * 12).unwrap_err();
+    assert!(matches!(error, Error::OutOfMemory { is_host: false, .. }), "{error:?}");
+    drop(dropped);
+    // The queue has kept the memory of four parts. With it there are seven.
+    assert_eq!(queue.zeroed(words / 16 * 8).unwrap().words(), words / 16 * 8);
+    assert_eq!(run(|cx| queue.reduce(of(&kept), kernels().add, &[0])?.wait(cx)).unwrap(), [0]);
+}
+
 #[test]
 fn an_operation_of_too_many_vectors_is_an_error() {
     let Some(queue) = restricted(|limits| limits.buffers = 2) else { return };

@@ -1,4 +1,4 @@
-//! What the writer does not know is an error.
+//! The text of modules that no test of devices has, and what the writer refuses.
 
 use anabranch_kernel_ir::write_cuda;
 use naga::front::wgsl;
@@ -70,4 +70,20 @@ fn statements_that_no_skeleton_has_are_written() {
     let source = write_cuda(&wgsl::parse_str(text).unwrap()).unwrap();
     assert!(source.text.contains("switch (") && source.text.contains("break;"));
     assert_eq!((source.buffers.len(), source.immediates), (1, 0));
+}
+
+#[test]
+fn initial_values_that_are_composed_of_others_are_written() {
+    let text = "
+        struct Pair { first: u32, second: array<u32, 2> }
+        @group(0) @binding(0) var<storage, read_write> words: array<u32>;
+        @compute @workgroup_size(1) fn main(@builtin(local_invocation_index) lane: u32) {
+            var pairs = array<Pair, 2>(Pair(1u, array<u32, 2>(2u, 3u)), Pair());
+            var vector = vec3<u32>(vec3(7u));
+            words[lane] = pairs[lane].second[1] ^ vector.z;
+        }";
+    let source = write_cuda(&wgsl::parse_str(text).unwrap()).unwrap();
+    let pairs = "{{S2{1u, Array<u32, 2>{{2u, 3u}}}, S2()}};";
+    let vector = "Array<u32, 3>{{7u, 7u, 7u}};";
+    assert!(source.text.contains(pairs) && source.text.contains(vector), "{}", source.text);
 }
