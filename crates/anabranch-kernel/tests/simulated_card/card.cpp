@@ -1,15 +1,16 @@
 // A card on the host: the calls of NVIDIA's driver that the CUDA driver of anabranch-kernel makes.
 //
 // Each stream is a thread, so work is as asynchronous as on a card. The lanes of a block are coroutines, which run one
-// after the other from barrier to barrier, in changing orders. The card ends the process where a real one would have
-// undefined behaviour that a program may not notice: a copy beyond memory, a handle that was destroyed, memory that is
-// freed twice, and a barrier that not all lanes of a block reach. Memory that is new or was freed has no zeros.
+// after the other from barrier to barrier, in changing orders. The card ends the process at errors that a program may
+// not notice on a real one: copies and arguments of kernels beyond memory, handles that were destroyed, memory that is
+// freed twice, and a barrier that not all lanes of a block reach. New memory has no zeros.
 //
-// SIMULATED_CARD=old makes it a card that NVRTC does not know, and without memory pools.
+// SIMULATED_CARD=old simulates a card that is newer than NVRTC knows and has no memory pools.
 
 #define CARD
 #include "lanes.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
@@ -32,7 +33,7 @@
 
 enum Result {
     SUCCESS = 0, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, INVALID_IMAGE = 200, INVALID_CONTEXT = 201, NO_BINARY = 209,
-    NOT_FOUND = 500, NOT_READY = 600,
+    NOT_FOUND = 500, NOT_READY = 600, NOT_SUPPORTED = 801,
 };
 
 static const size_t MEMORY = size_t(1) << 30;
@@ -50,20 +51,21 @@ static bool is_old() {
     return kind && !strcmp(kind, "old");
 }
 
-// The state that streams and callers share. `changed` says that an event was reached or that a stream has work.
+// The state that streams and callers share. `changed` says that a stream has work, has done some, or was destroyed.
 // Neither is destroyed, since the threads of streams may outlive `main`.
 static std::mutex &state = *new std::mutex;
 static std::condition_variable &changed = *new std::condition_variable;
 typedef std::unique_lock<std::mutex> Lock;
 
+// Whether a stream has reached the last record. An event may be recorded again, in another stream, before that.
 struct Event {
-    uint64_t recorded = 0, reached = 0;
-    bool blocks = false;
+    std::shared_ptr<bool> is_reached = std::make_shared<bool>(true);
 };
 
 struct Stream {
     std::deque<std::function<void()>> work;
     uint64_t submitted = 0, done = 0;
+    bool is_destroyed = false;
 
     void submit(std::function<void()> item) {
         Lock lock(state);
@@ -75,7 +77,8 @@ struct Stream {
     void run() {
         for (;;) {
             Lock lock(state);
-            changed.wait(lock, [&] { return !work.empty(); });
+            changed.wait(lock, [&] { return !work.empty() || is_destroyed; });
+            if (work.empty()) return;
             auto item = std::move(work.front());
             work.pop_front();
             lock.unlock();
@@ -139,20 +142,26 @@ static void allocated(std::map<uintptr_t, size_t> &memory, void *address, size_t
     memory[(uintptr_t)address] = bytes;
 }
 
-static void freed(std::map<uintptr_t, size_t> &memory, uintptr_t address, bool is_device) {
+static void freed(std::map<uintptr_t, size_t> &memory, uintptr_t address) {
     Lock lock(state);
     auto found = memory.find(address);
     check(found != memory.end(), "memory is freed that is not allocated");
-    memset((void *)address, 0xdd, found->second);
-    if (is_device) used -= found->second;
+    if (&memory == &device_memory) used -= found->second;
     memory.erase(found);
+    lock.unlock();
     free((void *)address);
 }
 
-// Copies between host and card take as long as at 250 MB/s, so that much work is under way at once.
-static void copy(void *to, const void *from, size_t bytes) {
-    std::this_thread::sleep_for(std::chrono::nanoseconds(4 * bytes));
-    memcpy(to, from, bytes);
+// Copies between host and card, in parts as at 250 MB/s, so that several copies are outstanding.
+static void copy(uintptr_t to, uintptr_t from, size_t bytes, bool to_host) {
+    const size_t part = 64 << 10;
+    for (size_t offset = 0; offset < bytes; offset += part) {
+        size_t size = std::min(part, bytes - offset);
+        std::this_thread::sleep_for(std::chrono::nanoseconds(4 * size));
+        check_range(to_host ? host_memory : device_memory, to + offset, size);
+        check_range(to_host ? device_memory : host_memory, from + offset, size);
+        memcpy((void *)(to + offset), (const void *)(from + offset), size);
+    }
 }
 
 static void synchronize(Stream *stream) {
@@ -160,7 +169,20 @@ static void synchronize(Stream *stream) {
     changed.wait(lock, [=, until = stream->submitted] { return stream->done >= until; });
 }
 
-// The coroutines of the lanes of a block. They are made once, and switch without calls of the system. The thread of any
+static void synchronize_all() {
+    Lock lock(state);
+    std::vector<Stream *> all = streams;
+    lock.unlock();
+    for (Stream *stream : all) synchronize(stream);
+}
+
+// Returns a bit that looks random.
+static bool next(uint64_t &order) {
+    order = order * 6364136223846793005u + 1442695040888963407u;
+    return order >> 63;
+}
+
+// The coroutines of the lanes of a block. They are made once, and switch without system calls. The thread of any
 // stream may run them, one at a time.
 struct Lanes {
     struct Coroutine {
@@ -194,8 +216,7 @@ struct Lanes {
         for (unsigned i = 0; i < count; i++) all[i].has_ended = false;
         unsigned ended = 0;
         while (ended == 0) {
-            order = order * 6364136223846793005u + 1442695040888963407u;
-            bool is_reversed = order >> 63;
+            bool is_reversed = next(order);
             for (unsigned i = 0; i < count; i++) {
                 running = is_reversed ? count - 1 - i : i;
                 lane->thread = {running, 0, 0};
@@ -230,7 +251,7 @@ static void run(const Function *function, Call *call, unsigned blocks, unsigned 
     lanes.call = call;
     lanes.lane = function->lane;
     *lanes.lane = {{0, 0, 0}, {0, 0, 0}, {count, 1, 1}, Lanes::barrier};
-    bool is_reversed = ++order % 2;
+    bool is_reversed = next(order);
     for (unsigned block = 0; block < blocks; block++) {
         lanes.lane->block = {is_reversed ? blocks - 1 - block : block, 0, 0};
         if (function->has_barriers) {
@@ -290,40 +311,48 @@ int cuCtxSetCurrent(void *now) { current = now; return SUCCESS; }
 
 int cuStreamCreate(Stream **made, unsigned) {
     NEEDS_CONTEXT;
-    // A stream is never freed, so its thread may run on.
+    // A stream is never freed, and its thread ends after the work.
     *made = make(new Stream);
     Lock lock(state);
     streams.push_back(*made);
     std::thread(&Stream::run, *made).detach();
     return SUCCESS;
 }
-int cuStreamDestroy_v2(Stream *stream) { forget(stream); return SUCCESS; }
+int cuStreamDestroy_v2(Stream *stream) {
+    forget(stream);
+    Lock lock(state);
+    stream->is_destroyed = true;
+    streams.erase(std::find(streams.begin(), streams.end(), stream));
+    changed.notify_all();
+    return SUCCESS;
+}
 int cuStreamSynchronize(Stream *stream) { NEEDS_CONTEXT; synchronize(known(stream)); return SUCCESS; }
 
 int cuStreamWaitEvent(Stream *stream, Event *event, unsigned) {
     NEEDS_CONTEXT;
-    uint64_t until = known(event)->recorded;
+    known(event);
+    Lock lock(state);
+    auto is_reached = event->is_reached;
+    lock.unlock();
     known(stream)->submit([=] {
         Lock lock(state);
-        changed.wait(lock, [=] { return event->reached >= until; });
+        changed.wait(lock, [&] { return *is_reached; });
     });
     return SUCCESS;
 }
 
-// An event is never freed, since a stream may still reach it.
 int cuEventCreate(Event **made, unsigned) { NEEDS_CONTEXT; *made = make(new Event); return SUCCESS; }
 int cuEventDestroy_v2(Event *event) { forget(event); return SUCCESS; }
 int cuEventRecord(Event *event, Stream *stream) {
     NEEDS_CONTEXT;
-    uint64_t number;
-    {
-        Lock lock(state);
-        check(live.count(event), "an event that was destroyed is recorded");
-        number = ++event->recorded;
-    }
+    known(event);
+    auto is_reached = std::make_shared<bool>(false);
+    Lock lock(state);
+    event->is_reached = is_reached;
+    lock.unlock();
     known(stream)->submit([=] {
         Lock lock(state);
-        event->reached = number;
+        *is_reached = true;
         changed.notify_all();
     });
     return SUCCESS;
@@ -332,18 +361,19 @@ int cuEventQuery(Event *event) {
     NEEDS_CONTEXT;
     known(event);
     Lock lock(state);
-    return event->reached == event->recorded ? SUCCESS : NOT_READY;
+    return *event->is_reached ? SUCCESS : NOT_READY;
 }
 int cuEventSynchronize(Event *event) {
     NEEDS_CONTEXT;
     known(event);
     Lock lock(state);
-    changed.wait(lock, [=, until = event->recorded] { return event->reached >= until; });
+    changed.wait(lock, [is_reached = event->is_reached] { return *is_reached; });
     return SUCCESS;
 }
 
 int cuMemAlloc_v2(uintptr_t *made, size_t bytes) {
     NEEDS_CONTEXT;
+    if (bytes == 0) return INVALID_VALUE;
     Lock lock(state);
     if (bytes > MEMORY - used) return OUT_OF_MEMORY;
     used += bytes;
@@ -353,26 +383,26 @@ int cuMemAlloc_v2(uintptr_t *made, size_t bytes) {
     *made = (uintptr_t)address;
     return SUCCESS;
 }
-// Has the memory that earlier calls free.
+// Waits for the calls that free memory, if there is too little.
 int cuMemAllocAsync(uintptr_t *made, size_t bytes, Stream *stream) {
     NEEDS_CONTEXT;
+    known(stream);
+    if (is_old()) return NOT_SUPPORTED;
     if (cuMemAlloc_v2(made, bytes) == SUCCESS) return SUCCESS;
-    synchronize(known(stream));
+    synchronize_all();
     return cuMemAlloc_v2(made, bytes);
 }
 int cuMemFreeAsync(uintptr_t address, Stream *stream) {
     NEEDS_CONTEXT;
-    known(stream)->submit([=] { freed(device_memory, address, true); });
+    if (is_old()) return NOT_SUPPORTED;
+    known(stream)->submit([=] { freed(device_memory, address); });
     return SUCCESS;
 }
 // Waits for all work, as a real one does.
 int cuMemFree_v2(uintptr_t address) {
     NEEDS_CONTEXT;
-    Lock lock(state);
-    std::vector<Stream *> all = streams;
-    lock.unlock();
-    for (Stream *stream : all) synchronize(stream);
-    freed(device_memory, address, true);
+    synchronize_all();
+    freed(device_memory, address);
     return SUCCESS;
 }
 int cuMemHostAlloc(void **made, size_t bytes, unsigned) {
@@ -381,24 +411,16 @@ int cuMemHostAlloc(void **made, size_t bytes, unsigned) {
     allocated(host_memory, *made, bytes);
     return SUCCESS;
 }
-int cuMemFreeHost(void *address) { NEEDS_CONTEXT; freed(host_memory, (uintptr_t)address, false); return SUCCESS; }
+int cuMemFreeHost(void *address) { NEEDS_CONTEXT; freed(host_memory, (uintptr_t)address); return SUCCESS; }
 
 int cuMemcpyHtoDAsync_v2(uintptr_t to, const void *from, size_t bytes, Stream *stream) {
     NEEDS_CONTEXT;
-    known(stream)->submit([=] {
-        check_range(host_memory, (uintptr_t)from, bytes);
-        check_range(device_memory, to, bytes);
-        copy((void *)to, from, bytes);
-    });
+    known(stream)->submit([=] { copy(to, (uintptr_t)from, bytes, false); });
     return SUCCESS;
 }
 int cuMemcpyDtoHAsync_v2(void *to, uintptr_t from, size_t bytes, Stream *stream) {
     NEEDS_CONTEXT;
-    known(stream)->submit([=] {
-        check_range(device_memory, from, bytes);
-        check_range(host_memory, (uintptr_t)to, bytes);
-        copy(to, (void *)from, bytes);
-    });
+    known(stream)->submit([=] { copy((uintptr_t)to, from, bytes, true); });
     return SUCCESS;
 }
 int cuMemcpyDtoDAsync_v2(uintptr_t to, uintptr_t from, size_t bytes, Stream *stream) {
@@ -406,7 +428,7 @@ int cuMemcpyDtoDAsync_v2(uintptr_t to, uintptr_t from, size_t bytes, Stream *str
     known(stream)->submit([=] {
         check_range(device_memory, from, bytes);
         check_range(device_memory, to, bytes);
-        memmove((void *)to, (void *)from, bytes);
+        memcpy((void *)to, (void *)from, bytes);
     });
     return SUCCESS;
 }
@@ -448,20 +470,23 @@ int cuModuleUnload(Module *module) {
 }
 
 int cuLaunchKernel(
-    Function *function, unsigned blocks, unsigned, unsigned, unsigned lanes, unsigned, unsigned, unsigned,
+    Function *function, unsigned blocks, unsigned, unsigned, unsigned count, unsigned, unsigned, unsigned,
     Stream *stream, void **args, void **
 ) {
     NEEDS_CONTEXT;
     known(function->module);
     known(stream);
-    if (blocks == 0 || lanes == 0 || lanes > MOST_LANES) return INVALID_VALUE;
+    if (blocks == 0 || count == 0 || count > MOST_LANES) return INVALID_VALUE;
     std::shared_ptr<Call> call(function->bind(args));
     {
         Lock lock(state);
         function->module->launches++;
     }
     stream->submit([=] {
-        run(function, call.get(), blocks, lanes);
+        for (size_t i = 0; i < call->buffers; i++) {
+            check_range(device_memory, (uintptr_t)call->starts[i], call->bytes[i]);
+        }
+        run(function, call.get(), blocks, count);
         Lock lock(state);
         function->module->launches--;
     });

@@ -1,4 +1,4 @@
-// What CUDA C++ has and C++ has not, without what depends on the lane.
+// The parts of CUDA C++ that C++ lacks and that do not depend on the lane.
 
 #include <math.h>
 

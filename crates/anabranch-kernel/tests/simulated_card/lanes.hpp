@@ -12,8 +12,12 @@ struct Lane {
     void (*barrier)();
 };
 
-// A kernel and its arguments.
+// A kernel and its arguments. The parameters have 4,096 bytes, and a buffer has 12 of them.
 struct Call {
+    const void *starts[341];
+    std::size_t bytes[341];
+    std::size_t buffers = 0;
+
     virtual void run() = 0;
     virtual ~Call() {}
 };
@@ -39,12 +43,20 @@ template <typename Kernel> struct Bound : Call {
     Kernel kernel;
     Bound(Kernel kernel) : kernel(kernel) {}
     void run() override { kernel(); }
+
+    // A pointer to the elements of a buffer, and then their number.
+    template <typename T> void note(T *start) { starts[buffers] = start, bytes[buffers] = sizeof(T); }
+    void note(unsigned count) { bytes[buffers++] *= count; }
+    template <typename T> void note(T) {}
 };
 
 template <typename... A, std::size_t... I>
 Call *bind_all(void (*kernel)(A...), void **args, std::index_sequence<I...>) {
     auto call = [kernel](A... values) { return [=] { kernel(values...); }; }(*(A *)args[I]...);
-    return new Bound<decltype(call)>(call);
+    static_assert((0 + ... + sizeof(A)) <= 4096, "the parameters of a kernel have 4,096 bytes");
+    auto *bound = new Bound<decltype(call)>(call);
+    (bound->note(*(A *)args[I]), ...);
+    return bound;
 }
 
 // Copies the arguments of a launch.

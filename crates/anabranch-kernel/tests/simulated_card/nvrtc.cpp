@@ -11,12 +11,14 @@
 #include <functional>
 #include <sstream>
 #include <string>
-#include <sys/stat.h>
 #include <unistd.h>
 
-enum { SUCCESS = 0, COMPILATION = 6 };
+enum { SUCCESS = 0, INVALID_INPUT = 3, COMPILATION = 6 };
 
-struct Program { std::string text, log, image; };
+struct Program {
+    std::string text, log, target, image;
+    bool is_cubin() { return target.rfind("sm", 0) == 0; }
+};
 
 static std::string folder() {
     Dl_info info;
@@ -52,11 +54,12 @@ int nvrtcDestroyProgram(Program **program) {
 }
 
 int nvrtcCompileProgram(Program *program, int count, const char **options) {
-    std::string flags, target;
+    std::string flags;
+    bool contracts = true;
     for (int i = 0; i < count; i++) {
         std::string option = options[i], architecture = "--gpu-architecture=";
-        if (option.rfind(architecture, 0) == 0) target = option.substr(architecture.size());
-        else if (option == "--fmad=false") flags += " -ffp-contract=off";
+        if (option.rfind(architecture, 0) == 0) program->target = option.substr(architecture.size());
+        else if (option == "--fmad=false") contracts = false;
         else if (option == "--std=c++17") flags += " -std=c++17";
         else { program->log = "unknown option " + option; return COMPILATION; }
     }
@@ -65,9 +68,10 @@ int nvrtcCompileProgram(Program *program, int count, const char **options) {
         std::string name = "entry" + std::to_string(entry);
         text += "extern \"C\" Call *bind_" + name + "(void **args) { return bind(" + name + ", args); }\n";
     }
+    if (contracts) { program->log = "--fmad=false is missing"; return COMPILATION; }
     bool has_barriers = text.find("__syncthreads") != std::string::npos;
     text += "extern \"C\" { extern const bool has_barriers = " + std::to_string(has_barriers) + "; }\n";
-    flags += " -O1 -fPIC -shared -fno-strict-aliasing -w -include '" + folder() + "/lanes.hpp'";
+    flags += " -ffp-contract=off -O1 -fPIC -shared -fno-strict-aliasing -w -include '" + folder() + "/lanes.hpp'";
     std::string path = folder() + "/kernels/" + std::to_string(std::hash<std::string>()(flags + text));
     if (access((path + ".so").c_str(), F_OK) != 0) {
         std::string own = path + "." + std::to_string(getpid()) + "." + std::to_string((unsigned long)program);
@@ -79,7 +83,7 @@ int nvrtcCompileProgram(Program *program, int count, const char **options) {
         for (const char *end : {".cpp", ".so", ".log"}) unlink((own + end).c_str());
         if (!compiles) return COMPILATION;
     }
-    program->image = target + " " + path + ".so";
+    program->image = program->target + " " + path + ".so";
     return SUCCESS;
 }
 
@@ -87,8 +91,13 @@ static int copy(const std::string &text, char *to) { memcpy(to, text.c_str(), te
 
 int nvrtcGetProgramLogSize(Program *program, size_t *size) { *size = program->log.size() + 1; return SUCCESS; }
 int nvrtcGetProgramLog(Program *program, char *log) { return copy(program->log, log); }
-int nvrtcGetCUBINSize(Program *program, size_t *size) { *size = program->image.size() + 1; return SUCCESS; }
-int nvrtcGetCUBIN(Program *program, char *image) { return copy(program->image, image); }
+int nvrtcGetCUBINSize(Program *program, size_t *size) {
+    *size = program->is_cubin() ? program->image.size() + 1 : 0;
+    return SUCCESS;
+}
+int nvrtcGetCUBIN(Program *program, char *image) {
+    return program->is_cubin() ? copy(program->image, image) : INVALID_INPUT;
+}
 int nvrtcGetPTXSize(Program *program, size_t *size) { *size = program->image.size() + 1; return SUCCESS; }
 int nvrtcGetPTX(Program *program, char *image) { return copy(program->image, image); }
 

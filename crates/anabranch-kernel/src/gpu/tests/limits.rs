@@ -91,7 +91,8 @@ fn a_vector_that_is_too_large_is_an_error_with_the_limit() {
     assert!(error.to_string().contains("its largest have 1048576 bytes"), "{error}");
 }
 
-/// On the simulated card, since other programs may use a real one. The other tests use little of its memory.
+/// On the simulated card, since other programs may use a real one. Three parts are left for the other tests, which use
+/// less than one.
 #[test]
 fn memory_that_is_kept_for_other_sizes_is_given_back_when_there_is_no_more() {
     let Some(device) = device().filter(|device| device.name() == "simulated card") else { return };
@@ -101,7 +102,7 @@ fn memory_that_is_kept_for_other_sizes_is_given_back_when_there_is_no_more() {
     let error = queue.zeroed(words / 16 * 12).unwrap_err();
     assert!(matches!(error, Error::OutOfMemory { is_host: false, .. }), "{error:?}");
     drop(dropped);
-    // The queue has kept the memory of four parts. With it there are seven.
+    // Seven parts are unused while the queue keeps the dropped four.
     assert_eq!(queue.zeroed(words / 16 * 8).unwrap().words(), words / 16 * 8);
     assert_eq!(run(|cx| queue.reduce(of(&kept), kernels().add, &[0])?.wait(cx)).unwrap(), [0]);
 }
