@@ -10,6 +10,9 @@
 use std::{
     fmt::{self, Write},
     process,
+    sync::atomic::{AtomicBool, Ordering},
+    thread,
+    time::Duration,
 };
 
 /// The maximum length of a line, in bytes. The rest is cut off.
@@ -27,10 +30,16 @@ pub(crate) fn warn(message: fmt::Arguments<'_>) {
     }
 }
 
-/// Writes a line that begins with the name of the library, and ends the process.
+/// Writes a line that begins with the name of the library, and ends the process. Of several threads only the first one
+/// writes, as all of them may fail for one reason.
 #[cold]
 pub(crate) fn abort(message: fmt::Arguments<'_>) -> ! {
-    Line::new(message).write();
+    static IS_WRITTEN: AtomicBool = AtomicBool::new(false);
+    match IS_WRITTEN.swap(true, Ordering::Relaxed) {
+        false => Line::new(message).write(),
+        // The first one ends the process meanwhile.
+        true => thread::sleep(Duration::from_secs(1)),
+    }
     process::abort();
 }
 
