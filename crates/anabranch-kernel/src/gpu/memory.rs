@@ -1,8 +1,8 @@
 //! Memory of a device: vectors, and the free blocks that they came from.
 //!
 //! New memory takes long: wgpu clears it before a kernel may write it, and a driver maps it page by page. So a vector
-//! that is dropped leaves its memory to the next one of about the same size. Commands run in the order of their
-//! submission, so the next owner's commands run after those of the previous owner.
+//! that is dropped leaves its memory to the next one of about the same size. The commands of the next owner run after
+//! those of the previous owner.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -93,9 +93,10 @@ impl Block {
 impl Drop for Block {
     fn drop(&mut self) {
         let size = self.size;
+        let is_free = self.reusable && self.opened.driver.release(&self.memory);
         let mut memory = self.opened.memory();
         memory.used_bytes -= size;
-        if self.reusable && memory.free_bytes + size <= KEPT.max(memory.used_bytes) {
+        if is_free && memory.free_bytes + size <= KEPT.max(memory.used_bytes) {
             memory.free_bytes += size;
             memory.free.entry((self.kind, size)).or_default().push(self.memory.clone());
         }

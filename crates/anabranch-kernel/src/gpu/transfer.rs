@@ -60,10 +60,11 @@ impl GpuQueue {
         let Commands { mut list, traps } = commands;
         let bytes = 4 * words as u64;
         let mut staging = Block::take(&self.opened, Use::Download, bytes + 4 * traps.slots().len() as u64)?;
+        // A large copy may run beside later commands, which may set the slots again.
+        list.extend((0..).zip(traps.slots()).map(|(number, slot)| slot.copy_to(&staging, bytes + 4 * number)));
         if words > 0 {
             list.push(Command::Copy { from: (block.memory(), 4 * first as u64), to: (staging.memory(), 0), bytes });
         }
-        list.extend((0..).zip(traps.slots()).map(|(number, slot)| slot.copy_to(&staging, bytes + 4 * number)));
         staging.set_reusable(!self.opened.driver.maps_downloads());
         let receiver = self.opened.driver.submit_download(list, &staging.memory())?;
         let arrival = Some(Arrival { staging, words, traps, queue: self.clone() });

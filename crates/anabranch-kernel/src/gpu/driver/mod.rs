@@ -1,9 +1,10 @@
 //! What the operations need of a driver, and the drivers.
 //!
 //! A driver allocates memory, compiles modules of naga, and runs lists of [`Command`]s in the order of their
-//! submissions. Those of several threads may come in any order, and those of one list keep their order. So memory may
-//! be used again, and dropped, as soon as the last command on it is submitted. A wait is one for a one-shot channel, to
-//! which a thread of the driver sends, or a fiber that looks.
+//! submissions. Those of several threads may come in any order, and those of one list keep their order. Large copies
+//! may run beside later commands that do not need them. Memory may be dropped, or [released](Driver::release) for
+//! another owner, as soon as the last command on it is submitted. A wait is one for a one-shot channel, to which a
+//! thread of the driver sends, or a fiber that looks.
 
 #[cfg(feature = "cuda")]
 pub(super) mod cuda;
@@ -112,6 +113,9 @@ pub(super) struct Dispatch {
 pub(super) trait Driver: Send + Sync {
     /// Allocates memory. Its contents are any words.
     fn allocate(&self, kind: Use, bytes: u64) -> Result<Memory, Error>;
+
+    /// Takes memory back whose owner has submitted all work on it. Returns whether another owner may use it.
+    fn release(&self, memory: &Memory) -> bool;
 
     /// Copies `bytes`, not none, to the beginning of memory.
     fn upload(&self, to: &Memory, bytes: &[u8]) -> Result<Ticket, Error>;

@@ -18,7 +18,7 @@ use anabranch_kernel_ir::write_cuda;
 use super::{Command, Launch, Limits, Pipeline, Source, Ticket, Use};
 use crate::Error;
 use crate::gpu::poller::Poller;
-use api::{Context, DeviceMemory, HostMemory, Receiving};
+use api::{Context, DeviceMemory, HostMemory, LARGE, Receiving};
 use uploads::{PART, Uploads};
 
 pub(in crate::gpu) use api::{Event, Kernels};
@@ -96,12 +96,19 @@ impl super::Driver for Driver {
         }))
     }
 
+    fn release(&self, memory: &super::Memory) -> bool {
+        match self::memory(memory) {
+            Memory::Device(memory) => memory.release().is_ok(),
+            Memory::Host(_) => true,
+        }
+    }
+
     fn upload(&self, to: &super::Memory, bytes: &[u8]) -> Result<Ticket, Error> {
         let mut last = None;
         for (number, part) in (0..).zip(bytes.chunks(PART)) {
             let make = |bytes| HostMemory::new(&self.context, bytes);
             let chunk = self.uploads.chunk(part.len(), HostMemory::is_idle, make)?;
-            last = Some(chunk.send(part, device_memory(to), number * PART as u64)?);
+            last = Some(chunk.send(part, (device_memory(to), number * PART as u64), bytes.len() as u64 >= LARGE)?);
         }
         Ok(Ticket::Cuda(last.expect("an upload has bytes")))
     }

@@ -1,7 +1,101 @@
-//! The text of modules that no test of devices has, and what the writer refuses.
+//! Copies beside kernels, the text of modules that no test of devices has, and what the writer refuses.
+
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::task::Poll;
 
 use anabranch_kernel_ir::write_cuda;
 use naga::front::wgsl;
+
+use super::{Event, Ticket, cards};
+use crate::gpu::launch::Commands;
+use crate::gpu::tests::{Graph, Inputs, Node, download, numbers, queue, run};
+use crate::gpu::traps::TrapSet;
+use crate::gpu::{Buffer, GpuQueue, Reply};
+
+/// Returns the event after what writes a vector.
+fn written(buffer: &Buffer) -> Arc<Event> {
+    match buffer.written.submission.clone().expect("it has words") {
+        Ticket::Cuda(event) => event,
+        #[cfg(feature = "gpu")]
+        Ticket::Wgpu(_) => panic!("the first device is one of CUDA, if there are some"),
+    }
+}
+
+/// Begins a map that takes a while.
+fn long(queue: &GpuQueue) -> Buffer {
+    queue.collect(Inputs { graph: Graph::default(), roots: [Node::Index], words: [1], len: 30_000_000 }).unwrap()
+}
+
+#[test]
+fn a_large_upload_ends_while_a_kernel_runs() {
+    let Some(queue) = queue().filter(|_| !cards().0.is_empty()) else { return };
+    let words = numbers(1 << 20);
+    // The kernel could be faster.
+    loop {
+        let kernel = long(&queue);
+        let uploaded = queue.upload(&words).unwrap();
+        written(&uploaded).wait().unwrap();
+        let ended_before = !written(&kernel).is_reached().unwrap();
+        assert!(download(&uploaded).unwrap() == words);
+        if ended_before {
+            return;
+        }
+    }
+}
+
+/// Begins to download a vector.
+fn begin_download(vec: &Buffer) -> Reply {
+    let commands = Commands { list: Vec::new(), traps: TrapSet::default() };
+    vec.queue.reply(commands, &vec.block, 0, vec.words()).unwrap()
+}
+
+#[test]
+fn a_kernel_ends_while_a_large_download_runs() {
+    let Some(queue) = queue().filter(|_| !cards().0.is_empty()) else { return };
+    let words = numbers(20 << 20);
+    let vec = queue.upload(&words).unwrap();
+    // The download could be faster.
+    loop {
+        let mut reply = begin_download(&vec);
+        written(&queue.zeroed(1).unwrap()).wait().unwrap();
+        let polled = run(|cx| cx.block_on(poll_fn(|context| Poll::Ready(reply.poll(context))))).unwrap();
+        let ended_before = polled.is_pending();
+        let downloaded = match polled {
+            Poll::Ready(words) => words,
+            Poll::Pending => run(|cx| reply.wait(cx)),
+        };
+        assert!(downloaded.unwrap() == words);
+        if ended_before {
+            return;
+        }
+    }
+}
+
+#[test]
+fn the_next_owner_of_memory_waits_for_kernels_and_downloads() {
+    let Some(queue) = queue() else { return };
+    let map = |of: &Buffer| {
+        let mut graph = Graph::default();
+        let root = Node::Buffer { buffer: graph.buffer(of), words: 1 };
+        queue.collect(Inputs { graph, roots: [root], words: [1], len: 200_000 }).unwrap()
+    };
+    for round in 0..5u32 {
+        let words: Vec<u32> = (0..200_000).map(|i| i ^ round).collect();
+        let source = queue.upload(&words).unwrap();
+        let _earlier = long(&queue);
+        let copy = map(&source);
+        drop(source);
+        // It takes the memory of `source`, which the kernel still reads.
+        let other = queue.upload(&vec![7; 200_000]).unwrap();
+        let reply = begin_download(&copy);
+        drop(copy);
+        // It takes the memory of `copy`, which is still copied.
+        let copy_of_other = map(&other);
+        assert!(run(|cx| reply.wait(cx)).unwrap() == words, "{round}");
+        assert!(download(&copy_of_other).unwrap().iter().all(|word| *word == 7), "{round}");
+    }
+}
 
 #[test]
 fn what_no_kernel_uses_is_refused() {

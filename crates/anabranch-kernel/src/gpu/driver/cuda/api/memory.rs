@@ -8,11 +8,24 @@ use cudarc::driver::{result, sys};
 use super::{Context, Event};
 use crate::Error;
 
+/// The bytes of a large copy, which runs beside kernels. Tests have more of them.
+pub(in crate::gpu::driver::cuda) const LARGE: u64 = if cfg!(test) { 64 << 10 } else { 1 << 20 };
+
 /// Memory of the card.
 pub(in crate::gpu) struct DeviceMemory {
     address: sys::CUdeviceptr,
     bytes: u64,
+    uses: Mutex<Uses>,
     context: Arc<Context>,
+}
+
+/// The work on memory that the next owner has to know.
+#[derive(Default)]
+struct Uses {
+    /// The end of the last owner's kernels, if the memory is large and was used before.
+    kernels: Option<Arc<Event>>,
+    /// The end of the last large download.
+    download: Option<Arc<Event>>,
 }
 
 impl DeviceMemory {
@@ -22,11 +35,40 @@ impl DeviceMemory {
         let size = usize::try_from(bytes).map_err(|_| Error::OutOfMemory { bytes, is_host: false })?;
         let allocated = match context.is_ordered {
             // SAFETY: the stream belongs to the context. The contents are any words, which only kernels read.
-            true => unsafe { result::malloc_async(context.stream, size) },
+            true => unsafe { result::malloc_async(context.uploads, size) },
             // SAFETY: as above.
             false => unsafe { result::malloc_sync(size) },
         };
-        Ok(Self { address: context.checked(bytes, allocated)?, bytes, context: Arc::clone(context) })
+        let address = context.checked(bytes, allocated)?;
+        let memory = Self { address, bytes, uses: Mutex::default(), context: Arc::clone(context) };
+        if context.is_ordered {
+            // An upload does not wait for kernels, and they wait for the memory.
+            context.wait_in(context.stream, &*context.record_in(context.uploads)?)?;
+        }
+        Ok(memory)
+    }
+
+    /// Lets work on the memory of another owner wait for that of this one. Call it once this owner has submitted all
+    /// of it.
+    pub(in crate::gpu::driver::cuda) fn release(&self) -> Result<(), Error> {
+        if self.bytes < LARGE {
+            return Ok(());
+        }
+        self.end_download()?;
+        self.uses().kernels = Some(self.context.record()?);
+        Ok(())
+    }
+
+    /// Lets later kernels wait for a large download.
+    fn end_download(&self) -> Result<(), Error> {
+        match self.uses().download.take() {
+            Some(download) => self.context.wait_in(self.context.stream, &download),
+            None => Ok(()),
+        }
+    }
+
+    fn uses(&self) -> MutexGuard<'_, Uses> {
+        self.uses.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns the address of a part.
@@ -43,7 +85,11 @@ impl DeviceMemory {
 impl Drop for DeviceMemory {
     fn drop(&mut self) {
         let Ok(_current) = self.context.enter() else { return };
-        // SAFETY: `new` allocated the memory, and no later work uses it. `free_sync` waits for earlier work.
+        if self.end_download().is_err() {
+            self.context.synchronize();
+        }
+        // SAFETY: `new` allocated the memory, and no later work uses it. The stream of kernels has waited for the
+        // copies in the other streams. `free_sync` waits for earlier work.
         let _ = unsafe {
             match self.context.is_ordered {
                 true => result::free_async(self.address, self.context.stream),
@@ -96,7 +142,7 @@ impl HostMemory {
 
     /// Begins copies to the memory.
     pub(in crate::gpu::driver::cuda) fn receive(&self) -> Receiving<'_> {
-        Receiving { memory: self, copies: self.copies() }
+        Receiving { memory: self, copies: self.copies(), large: None }
     }
 
     /// Returns whether no copy uses the memory.
@@ -124,12 +170,12 @@ impl HostMemory {
     }
 
     /// Writes `bytes` to the memory, once no copy uses it, and copies them to an offset in memory of the card. Blocks
-    /// until earlier copies have ended.
+    /// until earlier copies have ended. The copy is part of a large one if `is_large`.
     pub(in crate::gpu::driver::cuda) fn send(
         &self,
         bytes: &[u8],
-        to: &DeviceMemory,
-        offset: u64,
+        (to, offset): (&DeviceMemory, u64),
+        is_large: bool,
     ) -> Result<Arc<Event>, Error> {
         let mut copies = self.copies();
         copies.wait(&self.context)?;
@@ -139,12 +185,24 @@ impl HostMemory {
             ptr::copy_nonoverlapping(bytes.as_ptr(), self.address.as_ptr(), bytes.len());
             std::slice::from_raw_parts(self.address.as_ptr(), bytes.len())
         };
-        let _current = self.context.enter()?;
-        let to = to.part(&self.context, offset, bytes.len() as u64);
+        let context = &self.context;
+        let _current = context.enter()?;
+        let stream = if is_large { context.uploads } else { context.stream };
+        let address = to.part(context, offset, bytes.len() as u64);
+        if is_large && let Some(kernels) = to.uses().kernels.take() {
+            context.wait_in(stream, &kernels)?;
+        }
         *copies = Copies::Submitted;
-        // SAFETY: both have the bytes. This memory is not written or freed before the event.
-        self.context.checked(0, unsafe { result::memcpy_htod_async(to, source, self.context.stream) })?;
-        let event = self.context.record()?;
+        // SAFETY: both have the bytes. This memory is not written or freed before the event, and that of the card is
+        // freed in the stream of kernels, which waits for the event.
+        context.checked(0, unsafe { result::memcpy_htod_async(address, source, stream) })?;
+        let ended = context.record_in(stream).and_then(|event| {
+            if is_large {
+                context.wait_in(context.stream, &event)?;
+            }
+            Ok(event)
+        });
+        let event = ended.inspect_err(|_| context.synchronize())?;
         *copies = Copies::Until(Arc::clone(&event));
         Ok(event)
     }
@@ -195,6 +253,8 @@ impl Drop for HostMemory {
 pub(in crate::gpu::driver::cuda) struct Receiving<'a> {
     memory: &'a HostMemory,
     copies: MutexGuard<'a, Copies>,
+    /// The end of the copies so far, if the last one is large.
+    large: Option<Arc<Event>>,
 }
 
 impl Receiving<'_> {
@@ -208,19 +268,35 @@ impl Receiving<'_> {
         let context = &self.memory.context;
         let _current = context.enter()?;
         assert!(to.checked_add(bytes).is_some_and(|end| end <= self.memory.bytes), "a part is in its memory");
-        let from = from.part(context, offset, bytes);
+        let address = from.part(context, offset, bytes);
+        // Those after a large one end later.
+        let is_large = bytes >= LARGE || self.large.is_some();
+        let stream = if is_large { context.downloads } else { context.stream };
+        if is_large {
+            context.wait_in(stream, &*context.record()?)?;
+        }
         *self.copies = Copies::Submitted;
-        // SAFETY: both have the bytes. This memory is not read or freed before an event after the copy.
+        // SAFETY: both have the bytes. This memory is not read or freed before an event after the copy, and that of
+        // the card is freed in the stream of kernels, which waits for the event.
         let copied = unsafe {
             let to = self.memory.address.as_ptr().add(to as usize).cast();
-            sys::cuMemcpyDtoHAsync_v2(to, from, bytes as usize, context.stream)
+            sys::cuMemcpyDtoHAsync_v2(to, address, bytes as usize, stream)
         };
-        context.checked(0, copied.result())
+        context.checked(0, copied.result())?;
+        if is_large {
+            let event = context.record_in(stream).inspect_err(|_| context.synchronize())?;
+            from.uses().download = Some(Arc::clone(&event));
+            self.large = Some(event);
+        }
+        Ok(())
     }
 
     /// Ends the copies. Returns the event after them.
     pub(in crate::gpu::driver::cuda) fn end(mut self) -> Result<Arc<Event>, Error> {
-        let event = self.memory.context.record()?;
+        let event = match self.large.take() {
+            Some(event) => event,
+            None => self.memory.context.record()?,
+        };
         *self.copies = Copies::Until(Arc::clone(&event));
         Ok(event)
     }

@@ -1,8 +1,13 @@
 //! The calls of the CUDA driver, behind types that cannot be misused.
 //!
-//! All work of an opened device is in one stream, so it runs in the order of the calls. Other streams only wait for
-//! it. Memory of the device is freed in this order too, after the work that was submitted before. Memory of the host
-//! that a copy uses has the event after the copy, and is neither read, written nor freed before this event.
+//! All work of an opened device but large copies is in one stream, so it runs in the order of the calls. Memory of the
+//! device is freed in this order too, after the work that was submitted before. Memory of the host that a copy uses has
+//! the event after the copy, and is neither read, written nor freed before this event.
+//!
+//! Large copies to and from the host have a stream for each direction, so that kernels run meanwhile. The stream of
+//! kernels waits for an upload at once. A download waits for what the stream of kernels has when it begins. Memory that
+//! is downloaded has the event after that, for which the stream of kernels waits before the memory is freed or used
+//! again. An upload to memory that was used before waits for the work on it.
 //!
 //! The context is the primary one of the card, which the program's other users of CUDA share.
 
@@ -21,8 +26,8 @@ use crate::Error;
 use errors::{Meaning, meaning};
 
 pub(in crate::gpu) use kernels::Kernels;
-pub(super) use memory::Receiving;
 pub(in crate::gpu) use memory::{DeviceMemory, HostMemory};
+pub(super) use memory::{LARGE, Receiving};
 
 /// The oldest driver that has all calls, that of CUDA 11.4.
 const OLDEST_DRIVER: i32 = 11_040;
@@ -74,7 +79,11 @@ pub(super) fn identity(card: i32) -> Option<(String, u64, String)> {
 pub(super) struct Context {
     device: sys::CUdevice,
     context: sys::CUcontext,
+    /// The stream of kernels and of small copies.
     stream: sys::CUstream,
+    /// The streams of large copies.
+    uploads: sys::CUstream,
+    downloads: sys::CUstream,
     /// Whether memory is allocated and freed in the order of the stream.
     is_ordered: bool,
     /// Events that are not in use.
@@ -152,13 +161,17 @@ impl Context {
             device,
             context,
             stream: ptr::null_mut(),
+            uploads: ptr::null_mut(),
+            downloads: ptr::null_mut(),
             is_ordered,
             events: Mutex::default(),
             sleeps: Mutex::default(),
             lost: OnceLock::new(),
         };
         let _current = Current::enter(context).map_err(failed)?;
-        opened.stream = result::stream::create(result::stream::StreamKind::NonBlocking).map_err(failed)?;
+        for stream in [&mut opened.stream, &mut opened.uploads, &mut opened.downloads] {
+            *stream = result::stream::create(result::stream::StreamKind::NonBlocking).map_err(failed)?;
+        }
         Ok(Arc::new(opened))
     }
 
@@ -198,13 +211,20 @@ impl Context {
     /// Waits until all work has ended.
     pub(super) fn synchronize(&self) {
         if let Ok(_current) = self.enter() {
-            // SAFETY: the stream is destroyed in `drop`.
-            let _ = self.checked(0, unsafe { result::stream::synchronize(self.stream) });
+            for stream in [self.uploads, self.stream, self.downloads] {
+                // SAFETY: the streams are destroyed in `drop`.
+                let _ = self.checked(0, unsafe { result::stream::synchronize(stream) });
+            }
         }
     }
 
-    /// Returns an event at the end of the work so far.
+    /// Returns an event at the end of the kernels and small copies so far.
     pub(super) fn record(self: &Arc<Self>) -> Result<Arc<Event>, Error> {
+        self.record_in(self.stream)
+    }
+
+    /// Returns an event at the end of the work so far of a stream, which is one of the three.
+    fn record_in(self: &Arc<Self>, stream: sys::CUstream) -> Result<Arc<Event>, Error> {
         let _current = self.enter()?;
         let kept = self.events().pop();
         let raw = match kept {
@@ -213,8 +233,16 @@ impl Context {
         };
         let event = Event { raw, context: Arc::clone(self) };
         // SAFETY: event and stream belong to the context, and are destroyed in its `drop`.
-        self.checked(0, unsafe { result::event::record(raw, self.stream) })?;
+        self.checked(0, unsafe { result::event::record(raw, stream) })?;
         Ok(Arc::new(event))
+    }
+
+    /// Lets later work of a stream, which is one of the three, wait for an event.
+    fn wait_in(&self, stream: sys::CUstream, event: &Event) -> Result<(), Error> {
+        let _current = self.enter()?;
+        let flags = sys::CUevent_wait_flags::CU_EVENT_WAIT_DEFAULT;
+        // SAFETY: event and stream are destroyed with the context.
+        self.checked(0, unsafe { result::stream::wait_event(stream, event.raw, flags) })
     }
 
     fn events(&self) -> MutexGuard<'_, Vec<RawEvent>> {
@@ -250,7 +278,7 @@ impl Context {
 impl Drop for Context {
     fn drop(&mut self) {
         // SAFETY: nothing that uses the context is left, because all of it has a reference. The driver ends the work
-        // of the stream before it destroys it.
+        // of a stream before it destroys it.
         unsafe {
             let current = Current::enter(self.context);
             for RawEvent(event) in self.events().drain(..) {
@@ -260,9 +288,11 @@ impl Drop for Context {
                 let _ = result::event::destroy(event);
                 let _ = result::stream::destroy(stream);
             }
-            if !self.stream.is_null() {
-                let _ = result::stream::synchronize(self.stream);
-                let _ = result::stream::destroy(self.stream);
+            for stream in [self.uploads, self.stream, self.downloads] {
+                if !stream.is_null() {
+                    let _ = result::stream::synchronize(stream);
+                    let _ = result::stream::destroy(stream);
+                }
             }
             drop(current);
             let _ = result::primary_ctx::release(self.device);
