@@ -48,6 +48,8 @@ pub(super) struct Operation<'a> {
 pub(super) struct Commands {
     pub(super) list: Vec<Command>,
     pub(super) traps: TrapSet,
+    /// Memory that only these commands use. It is free for others once they are submitted.
+    pub(super) held: Vec<Block>,
 }
 
 /// What the words of a vector depend on.
@@ -123,7 +125,8 @@ impl GpuQueue {
         if let Some(slot) = slot {
             traps.push(slot);
         }
-        Ok(Commands { list, traps })
+        let held = spilled.into_iter().map(|values| values.block).chain(stand_ins.into_iter().flatten()).collect();
+        Ok(Commands { list, traps, held })
     }
 
     /// Returns [`Error::Queues`] if a vector is not of this queue.

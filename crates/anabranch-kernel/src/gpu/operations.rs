@@ -112,7 +112,7 @@ impl GpuQueue {
             return Ok(self.buffer(block, words, Written::default()));
         }
         let list = vec![Command::Clear { memory: block.memory(), bytes: 4 * words as u64 }];
-        let written = self.submit(Commands { list, traps: TrapSet::default() })?;
+        let written = self.submit(Commands { list, traps: TrapSet::default(), held: Vec::new() })?;
         Ok(self.buffer(block, words, written))
     }
 

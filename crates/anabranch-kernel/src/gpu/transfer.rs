@@ -57,7 +57,7 @@ impl GpuQueue {
     /// Submits commands, and the copies of `words` words of `block`, from word number `first` on, and of all slots to
     /// the host.
     pub(super) fn reply(&self, commands: Commands, block: &Block, first: usize, words: usize) -> Result<Reply, Error> {
-        let Commands { mut list, traps } = commands;
+        let Commands { mut list, traps, held } = commands;
         let bytes = 4 * words as u64;
         let mut staging = Block::take(&self.opened, Use::Download, bytes + 4 * traps.slots().len() as u64)?;
         // A large copy may run beside later commands, which may set the slots again.
@@ -67,6 +67,7 @@ impl GpuQueue {
         }
         staging.set_reusable(!self.opened.driver.maps_downloads());
         let receiver = self.opened.driver.submit_download(list, &staging.memory())?;
+        drop(held);
         let arrival = Some(Arrival { staging, words, traps, queue: self.clone() });
         Ok(Reply { wait: Wait::Receiver(receiver), arrival })
     }
@@ -94,7 +95,7 @@ impl Buffer {
     pub(crate) fn wait(&self, cx: &Cx<'_>) -> Result<(), Error> {
         let traps = self.traps();
         if !traps.slots().is_empty() {
-            let commands = Commands { list: Vec::new(), traps };
+            let commands = Commands { list: Vec::new(), traps, held: Vec::new() };
             return self.queue.reply(commands, &self.block, 0, 0)?.wait(cx).map(drop);
         }
         let Some(submission) = &self.written.submission else { return Ok(()) };
@@ -108,7 +109,7 @@ impl Buffer {
         if self.words == 0 && traps.slots().is_empty() {
             return Ok(());
         }
-        let commands = Commands { list: Vec::new(), traps };
+        let commands = Commands { list: Vec::new(), traps, held: Vec::new() };
         self.queue.reply(commands, &self.block, 0, self.words)?.wait_into(cx, words)
     }
 

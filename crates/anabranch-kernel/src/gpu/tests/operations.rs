@@ -276,6 +276,25 @@ fn many_values_are_passed_in_a_buffer() {
 }
 
 #[test]
+fn values_in_buffers_are_those_of_the_launch_while_threads_share_a_queue() {
+    let Some(queue) = queue() else { return };
+    std::thread::scope(|scope| {
+        for thread in 0..4u32 {
+            let queue = &queue;
+            scope.spawn(move || {
+                for round in 0..100 {
+                    let values = [1000 * thread + round; 40];
+                    let mut graph = Graph::default();
+                    let root = uniform(&mut graph, values);
+                    let copies = queue.collect(Inputs { graph, roots: [root], words: [40], len: 1 }).unwrap();
+                    assert_eq!(download(&copies).unwrap(), values);
+                }
+            });
+        }
+    });
+}
+
+#[test]
 fn floats_keep_nan_infinities_and_signed_zeros() {
     let Some(queue) = queue() else { return };
     let special = [f32::NAN, f32::INFINITY, -f32::INFINITY, -0.0, 0.0, f32::MAX, f32::MIN_POSITIVE, 1.5];

@@ -107,7 +107,7 @@ impl super::Driver for Driver {
         let mut last = None;
         for (number, part) in (0..).zip(bytes.chunks(PART)) {
             let make = |bytes| HostMemory::new(&self.context, bytes);
-            let chunk = self.uploads.chunk(part.len(), HostMemory::is_idle, make)?;
+            let chunk = self.uploads.chunk(bytes.len(), HostMemory::is_idle, make)?;
             last = Some(chunk.send(part, (device_memory(to), number * PART as u64), bytes.len() as u64 >= LARGE)?);
         }
         Ok(Ticket::Cuda(last.expect("an upload has bytes")))

@@ -1,23 +1,25 @@
 //! Chunks of locked memory, through which uploads are copied.
 //!
-//! Small uploads have chunks of their own: with the large ones, few uploads of some bytes would fill all.
+//! Small uploads have chunks of their own: with the others, few uploads of some bytes would fill all. So have large ones,
+//! which do not wait for kernels.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::api::LARGE;
 use crate::Error;
 
-/// The bytes of the chunks of both kinds.
-const BYTES: [usize; 2] = [4 << 10, 1 << 20];
+/// The bytes of the chunks of each kind: for small uploads, others, and large ones.
+const BYTES: [usize; 3] = [4 << 10, 1 << 20, 1 << 20];
 /// The most bytes of all chunks of a kind.
 const MOST_BYTES: usize = 16 << 20;
 
 /// The bytes of an upload that are copied at once.
-pub(super) const PART: usize = BYTES[1];
+pub(super) const PART: usize = BYTES[2];
 
 /// The chunks of a device, which are `T`. Those of a kind are in the order of their last use.
 pub(super) struct Uploads<T> {
-    chunks: [Mutex<VecDeque<Arc<T>>>; 2],
+    chunks: [Mutex<VecDeque<Arc<T>>>; 3],
 }
 
 impl<T> Default for Uploads<T> {
@@ -27,15 +29,15 @@ impl<T> Default for Uploads<T> {
 }
 
 impl<T> Uploads<T> {
-    /// Returns a chunk for a part of an upload: the one of its kind whose last use is longest ago, if it is free or
+    /// Returns a chunk for a part of an upload of some bytes: the one of its kind whose last use is longest ago, if it is free or
     /// there are enough. Otherwise makes one, of the bytes that `make` takes.
     pub(super) fn chunk(
         &self,
-        part: usize,
+        bytes: usize,
         is_free: impl FnOnce(&T) -> bool,
         make: impl FnOnce(u64) -> Result<T, Error>,
     ) -> Result<Arc<T>, Error> {
-        let kind = usize::from(part > BYTES[0]);
+        let kind = usize::from(bytes > BYTES[0]) + usize::from(bytes as u64 >= LARGE);
         let mut chunks = self.chunks[kind].lock().unwrap_or_else(PoisonError::into_inner);
         let are_enough = chunks.len() >= MOST_BYTES / BYTES[kind];
         let oldest = chunks.pop_front_if(|oldest| are_enough || is_free(oldest));
@@ -53,10 +55,10 @@ mod tests {
     use super::*;
 
     /// Returns the bytes of the chunk of an upload while all chunks are in use, and whether it is a new one.
-    fn chunk(uploads: &Uploads<u64>, part: usize) -> (u64, bool) {
+    fn chunk(uploads: &Uploads<u64>, bytes: usize) -> (u64, bool) {
         let mut is_new = false;
         let chunk = uploads.chunk(
-            part,
+            bytes,
             |_| false,
             |bytes| {
                 is_new = true;
@@ -67,16 +69,18 @@ mod tests {
     }
 
     #[test]
-    fn small_uploads_leave_the_large_chunks_to_others() {
+    fn small_and_large_uploads_leave_chunks_to_others() {
         let uploads = Uploads::default();
         for _ in 0..4096 {
             assert_eq!(chunk(&uploads, 4), (4096, true));
         }
         for _ in 0..16 {
             assert_eq!(chunk(&uploads, 4097), (PART as u64, true));
+            assert_eq!(chunk(&uploads, 4 * PART), (PART as u64, true));
         }
         // The next ones wait for the first of their kind.
         assert_eq!(chunk(&uploads, 4096), (4096, false));
+        assert_eq!(chunk(&uploads, 4097), (PART as u64, false));
         assert_eq!(chunk(&uploads, PART), (PART as u64, false));
     }
 

@@ -1,5 +1,6 @@
 //! Memory of the card, and memory of the host for copies.
 
+use std::mem;
 use std::ptr::{self, NonNull};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -22,7 +23,7 @@ pub(in crate::gpu) struct DeviceMemory {
 /// The work on memory that the next owner has to know.
 #[derive(Default)]
 struct Uses {
-    /// The end of the last owner's kernels, if the memory is large and was used before.
+    /// The end of the allocation, or of the last owner's kernels, if the memory is large.
     kernels: Option<Arc<Event>>,
     /// The end of the last large download.
     download: Option<Arc<Event>>,
@@ -35,36 +36,35 @@ impl DeviceMemory {
         let size = usize::try_from(bytes).map_err(|_| Error::OutOfMemory { bytes, is_host: false })?;
         let allocated = match context.is_ordered {
             // SAFETY: the stream belongs to the context. The contents are any words, which only kernels read.
-            true => unsafe { result::malloc_async(context.uploads, size) },
+            true => unsafe { result::malloc_async(context.stream, size) },
             // SAFETY: as above.
             false => unsafe { result::malloc_sync(size) },
         };
         let address = context.checked(bytes, allocated)?;
         let memory = Self { address, bytes, uses: Mutex::default(), context: Arc::clone(context) };
-        if context.is_ordered {
-            // An upload does not wait for kernels, and they wait for the memory.
-            context.wait_in(context.stream, &*context.record_in(context.uploads)?)?;
-        }
+        // A large upload waits for the allocation.
+        memory.release()?;
         Ok(memory)
     }
 
     /// Lets work on the memory of another owner wait for that of this one. Call it once this owner has submitted all
     /// of it.
     pub(in crate::gpu::driver::cuda) fn release(&self) -> Result<(), Error> {
-        if self.bytes < LARGE {
-            return Ok(());
-        }
         self.end_download()?;
-        self.uses().kernels = Some(self.context.record()?);
+        if self.bytes >= LARGE {
+            self.uses().kernels = Some(self.context.record()?);
+        }
         Ok(())
     }
 
     /// Lets later kernels wait for a large download.
     fn end_download(&self) -> Result<(), Error> {
-        match self.uses().download.take() {
-            Some(download) => self.context.wait_in(self.context.stream, &download),
-            None => Ok(()),
+        let mut uses = self.uses();
+        if let Some(download) = &uses.download {
+            self.context.wait_in(self.context.stream, download)?;
         }
+        uses.download = None;
+        Ok(())
     }
 
     fn uses(&self) -> MutexGuard<'_, Uses> {
@@ -142,7 +142,7 @@ impl HostMemory {
 
     /// Begins copies to the memory.
     pub(in crate::gpu::driver::cuda) fn receive(&self) -> Receiving<'_> {
-        Receiving { memory: self, copies: self.copies(), large: None }
+        Receiving { memory: self, copies: self.copies(), has_begun: false, large: None }
     }
 
     /// Returns whether no copy uses the memory.
@@ -153,10 +153,11 @@ impl HostMemory {
     /// Copies words from the beginning, to one part after the other. Returns `false` if copies to the memory are still
     /// under way.
     pub(in crate::gpu::driver::cuda) fn read(&self, parts: [&mut [u32]; 2]) -> bool {
-        let copies = self.copies();
+        let mut copies = self.copies();
         if !copies.is_idle() {
             return false;
         }
+        *copies = Copies::None;
         let mut offset = 0;
         for part in parts {
             let bytes = size_of_val(part);
@@ -189,8 +190,9 @@ impl HostMemory {
         let _current = context.enter()?;
         let stream = if is_large { context.uploads } else { context.stream };
         let address = to.part(context, offset, bytes.len() as u64);
-        if is_large && let Some(kernels) = to.uses().kernels.take() {
-            context.wait_in(stream, &kernels)?;
+        if is_large {
+            let uses = to.uses();
+            context.wait_in(stream, uses.kernels.as_ref().expect("memory of a large upload is large"))?;
         }
         *copies = Copies::Submitted;
         // SAFETY: both have the bytes. This memory is not written or freed before the event, and that of the card is
@@ -253,6 +255,7 @@ impl Drop for HostMemory {
 pub(in crate::gpu::driver::cuda) struct Receiving<'a> {
     memory: &'a HostMemory,
     copies: MutexGuard<'a, Copies>,
+    has_begun: bool,
     /// The end of the copies so far, if the last one is large.
     large: Option<Arc<Event>>,
 }
@@ -272,10 +275,16 @@ impl Receiving<'_> {
         // Those after a large one end later.
         let is_large = bytes >= LARGE || self.large.is_some();
         let stream = if is_large { context.downloads } else { context.stream };
+        // Those to this memory for another caller, who did not wait for their end.
+        match mem::replace(&mut *self.copies, Copies::Submitted) {
+            Copies::Until(event) if !event.is_reached()? => context.wait_in(context.stream, &event)?,
+            Copies::Submitted if !self.has_begun => context.synchronize(),
+            _ => {}
+        }
+        self.has_begun = true;
         if is_large {
             context.wait_in(stream, &*context.record()?)?;
         }
-        *self.copies = Copies::Submitted;
         // SAFETY: both have the bytes. This memory is not read or freed before an event after the copy, and that of
         // the card is freed in the stream of kernels, which waits for the event.
         let copied = unsafe {
@@ -284,8 +293,10 @@ impl Receiving<'_> {
         };
         context.checked(0, copied.result())?;
         if is_large {
+            // Under the lock, so that no earlier event takes the place of a later one.
+            let mut uses = from.uses();
             let event = context.record_in(stream).inspect_err(|_| context.synchronize())?;
-            from.uses().download = Some(Arc::clone(&event));
+            uses.download = Some(Arc::clone(&event));
             self.large = Some(event);
         }
         Ok(())

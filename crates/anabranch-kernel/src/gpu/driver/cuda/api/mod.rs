@@ -7,7 +7,7 @@
 //! Large copies to and from the host have a stream for each direction, so that kernels run meanwhile. The stream of
 //! kernels waits for an upload at once. A download waits for what the stream of kernels has when it begins. Memory that
 //! is downloaded has the event after that, for which the stream of kernels waits before the memory is freed or used
-//! again. An upload to memory that was used before waits for the work on it.
+//! again. An upload waits for the allocation of its memory, or for the work of the last owner on it.
 //!
 //! The context is the primary one of the card, which the program's other users of CUDA share.
 
@@ -75,7 +75,7 @@ pub(super) fn identity(card: i32) -> Option<(String, u64, String)> {
     Some((name, memory as u64, slot.map(|slot| slot.to_string_lossy().into_owned()).unwrap_or_default()))
 }
 
-/// An opened card: a context and a stream.
+/// An opened card: a context and its streams.
 pub(super) struct Context {
     device: sys::CUdevice,
     context: sys::CUcontext,
@@ -98,7 +98,7 @@ struct RawEvent(sys::CUevent);
 // SAFETY: the driver's handles may be used by any thread.
 unsafe impl Send for RawEvent {}
 
-/// A stream that waits for an event of the other one, and an event there that wakes a thread.
+/// A stream that waits for an event of another one, and an event there that wakes a thread.
 ///
 /// An event that can wake a thread makes the card interrupt the host, whether or not a thread sleeps until then. So
 /// only a wait that is not short records one.
@@ -328,7 +328,7 @@ impl Drop for Current {
     }
 }
 
-/// A point in the stream.
+/// A point in a stream.
 pub(in crate::gpu) struct Event {
     raw: sys::CUevent,
     context: Arc<Context>,
