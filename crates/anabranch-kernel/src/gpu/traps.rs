@@ -2,7 +2,8 @@
 //!
 //! A launch that can trap has a *slot*, a word on the device that is 0 or the largest code of its traps. A code stands
 //! for an operation of a kernel; [`Traps`] gives each program a range of codes. A vector has the slots of the launches
-//! that its words depend on. A download copies these slots to behind the words, and reports a trap instead of the words.
+//! that its words depend on. A download copies these slots to behind the words, and reports a trap instead of the
+//! words.
 //!
 //! A slot that was read as 0 is *clean* for ever, and vectors forget it. A vector with more than [`MOST`] slots gets
 //! one slot for all of them, which a small kernel computes.

@@ -2,9 +2,9 @@
 //!
 //! A driver allocates memory, compiles modules of naga, and runs lists of [`Command`]s in the order of their
 //! submissions. Those of several threads may come in any order, and those of one list keep their order. Large uploads
-//! may run beside earlier commands, and large downloads beside later ones. Memory may be dropped, or [released](Driver::release) for
-//! another owner, as soon as the last command on it is submitted. A wait is one for a one-shot channel, to which a
-//! thread of the driver sends, or a fiber that looks.
+//! may run beside earlier commands, and large downloads beside later ones. Memory may be dropped, or
+//! [released](Driver::release) for another owner, as soon as the last command on it is submitted. A wait is one for a
+//! one-shot channel, to which a thread of the driver sends, or a fiber that looks.
 
 #[cfg(feature = "cuda")]
 pub(super) mod cuda;

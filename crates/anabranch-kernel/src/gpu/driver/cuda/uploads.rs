@@ -1,7 +1,7 @@
 //! Chunks of locked memory, through which uploads are copied.
 //!
-//! Small uploads have chunks of their own: with the others, few uploads of some bytes would fill all. So have large ones,
-//! which do not wait for kernels.
+//! Small uploads have chunks of their own: with the others, few uploads of some bytes would fill all. So have large
+//! ones, which do not wait for kernels.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -29,8 +29,8 @@ impl<T> Default for Uploads<T> {
 }
 
 impl<T> Uploads<T> {
-    /// Returns a chunk for a part of an upload of some bytes: the one of its kind whose last use is longest ago, if it is free or
-    /// there are enough. Otherwise makes one, of the bytes that `make` takes.
+    /// Returns a chunk for a part of an upload of `bytes`: the one of its kind whose last use is longest ago, if it is
+    /// free or there are enough. Otherwise makes one, of the bytes that `make` takes.
     pub(super) fn chunk(
         &self,
         bytes: usize,
