@@ -91,8 +91,7 @@ fn a_vector_that_is_too_large_is_an_error_with_the_limit() {
     assert!(error.to_string().contains("its largest have 1048576 bytes"), "{error}");
 }
 
-/// On the simulated card, since other programs may use a real one. Three parts are left for the other tests, which use
-/// less than one.
+/// On the simulated card, since other programs may use a real one. Three parts, 192 MiB, are left for the other tests.
 #[test]
 fn memory_that_is_kept_for_other_sizes_is_given_back_when_there_is_no_more() {
     let Some(device) = device().filter(|device| device.name() == "simulated card") else { return };

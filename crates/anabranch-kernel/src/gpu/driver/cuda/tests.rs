@@ -25,13 +25,13 @@ fn written(buffer: &Buffer) -> Arc<Event> {
 
 /// Begins a map that takes a while.
 fn long(queue: &GpuQueue) -> Buffer {
-    queue.collect(Inputs { graph: Graph::default(), roots: [Node::Index], words: [1], len: 30_000_000 }).unwrap()
+    queue.collect(Inputs { graph: Graph::default(), roots: [Node::Index], words: [1], len: 8_000_000 }).unwrap()
 }
 
 #[test]
 fn a_large_upload_ends_while_a_kernel_runs() {
     let Some(queue) = queue().filter(|_| !cards().0.is_empty()) else { return };
-    let words = numbers(1 << 20);
+    let words = numbers(1 << 18);
     // The kernel could be faster.
     let mut rounds = (0..50).map(|_| {
         let kernel = long(&queue);
@@ -53,7 +53,7 @@ fn begin_download(vec: &Buffer) -> Reply {
 #[test]
 fn a_kernel_ends_while_a_large_download_runs() {
     let Some(queue) = queue().filter(|_| !cards().0.is_empty()) else { return };
-    let words = numbers(20 << 20);
+    let words = numbers(4 << 20);
     let vec = queue.upload(&words).unwrap();
     // The download could be faster.
     let mut rounds = (0..50).map(|_| {
