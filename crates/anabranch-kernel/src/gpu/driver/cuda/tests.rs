@@ -85,14 +85,25 @@ fn a_download_waits_for_one_that_nobody_waits_for_in_the_same_memory() {
     }
 }
 
+/// Begins to copy a vector on the card by a kernel.
+fn map(of: &Buffer) -> Buffer {
+    let mut graph = Graph::default();
+    let root = Node::Buffer { buffer: graph.buffer(of), words: 1 };
+    of.queue.collect(Inputs { graph, roots: [root], words: [1], len: of.words() as u32 }).unwrap()
+}
+
+#[test]
+fn a_kernel_waits_for_a_large_upload() {
+    let Some(queue) = queue() else { return };
+    for round in 0..10u32 {
+        let words = vec![round; 1 << 18];
+        assert!(download(&map(&queue.upload(&words).unwrap())).unwrap() == words);
+    }
+}
+
 #[test]
 fn the_next_owner_of_memory_waits_for_kernels_and_downloads() {
     let Some(queue) = queue() else { return };
-    let map = |of: &Buffer| {
-        let mut graph = Graph::default();
-        let root = Node::Buffer { buffer: graph.buffer(of), words: 1 };
-        queue.collect(Inputs { graph, roots: [root], words: [1], len: 200_000 }).unwrap()
-    };
     for round in 0..5u32 {
         let words: Vec<u32> = (0..200_000).map(|i| i ^ round).collect();
         let source = queue.upload(&words).unwrap();
