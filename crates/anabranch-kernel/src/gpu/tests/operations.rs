@@ -282,12 +282,16 @@ fn values_in_buffers_are_those_of_the_launch_while_threads_share_a_queue() {
         for thread in 0..4u32 {
             let queue = &queue;
             scope.spawn(move || {
-                for round in 0..100 {
-                    let values = [1000 * thread + round; 40];
-                    let mut graph = Graph::default();
-                    let root = uniform(&mut graph, values);
-                    let copies = queue.collect(Inputs { graph, roots: [root], words: [40], len: 1 }).unwrap();
-                    assert_eq!(download(&copies).unwrap(), values);
+                for round in 0..50 {
+                    let launches = (0..50u32).map(|launch| {
+                        let values = [(thread << 20) + (round << 10) + launch; 40];
+                        let mut graph = Graph::default();
+                        let root = uniform(&mut graph, values);
+                        (values, queue.collect(Inputs { graph, roots: [root], words: [40], len: 1 }).unwrap())
+                    });
+                    for (values, copies) in launches.collect::<Vec<_>>() {
+                        assert_eq!(download(&copies).unwrap(), values);
+                    }
                 }
             });
         }
