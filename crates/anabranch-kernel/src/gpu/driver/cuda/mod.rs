@@ -127,7 +127,7 @@ impl super::Driver for Driver {
     }
 
     fn submit_download(&self, commands: Vec<Command>, to: &super::Memory) -> Result<oneshot::Receiver<()>, Error> {
-        let mut receiving = host_memory(to).receive();
+        let mut receiving = host_memory(to).receive()?;
         self.submit_to(commands, Some(&mut receiving))?;
         Ok(self.poller.end_of(receiving.end()?))
     }

@@ -1,6 +1,5 @@
 //! Memory of the card, and memory of the host for copies.
 
-use std::mem;
 use std::ptr::{self, NonNull};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -140,9 +139,15 @@ impl HostMemory {
         Ok(memory)
     }
 
-    /// Begins copies to the memory.
-    pub(in crate::gpu::driver::cuda) fn receive(&self) -> Receiving<'_> {
-        Receiving { memory: self, copies: self.copies(), has_begun: false, large: None }
+    /// Begins copies to the memory. They come after those for an earlier caller that did not wait for their end.
+    pub(in crate::gpu::driver::cuda) fn receive(&self) -> Result<Receiving<'_>, Error> {
+        let (copies, context) = (self.copies(), &self.context);
+        match &*copies {
+            Copies::Until(event) if !event.is_reached()? => context.wait_in(context.stream, event)?,
+            Copies::Submitted => context.synchronize(),
+            Copies::Until(_) | Copies::None => {}
+        }
+        Ok(Receiving { memory: self, copies, large: None })
     }
 
     /// Returns whether no copy uses the memory.
@@ -255,7 +260,6 @@ impl Drop for HostMemory {
 pub(in crate::gpu::driver::cuda) struct Receiving<'a> {
     memory: &'a HostMemory,
     copies: MutexGuard<'a, Copies>,
-    has_begun: bool,
     /// The end of the copies so far, if the last one is large.
     large: Option<Arc<Event>>,
 }
@@ -275,16 +279,10 @@ impl Receiving<'_> {
         // Those after a large one end later.
         let is_large = bytes >= LARGE || self.large.is_some();
         let stream = if is_large { context.downloads } else { context.stream };
-        // Those to this memory for another caller, who did not wait for their end.
-        match mem::replace(&mut *self.copies, Copies::Submitted) {
-            Copies::Until(event) if !event.is_reached()? => context.wait_in(context.stream, &event)?,
-            Copies::Submitted if !self.has_begun => context.synchronize(),
-            _ => {}
-        }
-        self.has_begun = true;
         if is_large {
             context.wait_in(stream, &*context.record()?)?;
         }
+        *self.copies = Copies::Submitted;
         // SAFETY: both have the bytes. This memory is not read or freed before an event after the copy, and that of
         // the card is freed in the stream of kernels, which waits for the event.
         let copied = unsafe {
