@@ -1,8 +1,10 @@
 //! Breadth-first search on the graph of the Graph500 benchmark. The graph is in compressed rows: a kernel gets the
 //! neighbours of its vertex as a slice.
 //!
-//! Each level maps all vertices. One that is not reached yet looks for a neighbour of the level before, and stops at
-//! the first one. Most vertices of such a graph are within few levels.
+//! A level goes in one of two directions, after Beamer, Asanovic and Patterson, "Direction-Optimizing Breadth-First
+//! Search" (2012). Few vertices of the level before follow their edges, one lane an edge: so a vertex with many edges
+//! keeps no lane longer than others. If they have many edges, each vertex that is not reached looks for a neighbour that
+//! is, and stops at the first one.
 //!
 //! ```text
 //! cargo run --release -p anabranch-kernel --example bfs -- 16
@@ -12,44 +14,86 @@ use std::time::Instant;
 
 use anabranch::Cx;
 use anabranch_graph::Graph;
-use anabranch_kernel::{DeviceVec, Error, Queue, Vector, indices, kernel, segments, whole};
+use anabranch_kernel::{DeviceVec, Error, Number, Queue, Vector, gather, indices, kernel, segments, whole};
 use graph500::{Edge, Spec, UNREACHED, Validator, generate};
 
 mod common;
 
-/// What vertices compute.
+/// Vertices of a level follow their edges if these are less than one in so many of all. Beamer's factor.
+const ALPHA: usize = 14;
+
+/// What vertices and edges compute.
 #[kernel]
 mod search {
-    /// The level of a vertex that is not reached.
-    pub const FAR: u32 = 0xffff_ffff;
+    /// No vertex: the parent of a vertex that is not reached.
+    pub const NONE: u32 = 0xffff_ffff;
 
-    /// Returns the level of a vertex, which is `level` if it is reached now.
-    pub fn visit(own: u32, neighbours: &[u32], levels: &[u32], level: u32) -> u32 {
-        let mut result = own;
-        if own == FAR {
-            for neighbour in neighbours {
-                if levels[*neighbour as usize] == level - 1 {
-                    result = level;
-                    break;
-                }
+    /// An edge that was followed.
+    pub struct Edge {
+        pub from: u32,
+        pub to: u32,
+    }
+
+    /// Returns the parent of a vertex before the first level.
+    pub fn root(vertex: u32, key: u32) -> u32 {
+        if vertex == key { key } else { NONE }
+    }
+
+    /// Returns the number of edges of a vertex.
+    pub fn degree(vertex: u32, offsets: &[u32]) -> u32 {
+        offsets[vertex as usize + 1] - offsets[vertex as usize]
+    }
+
+    /// Follows an edge of the frontier, and returns it if it leads to a vertex that is not reached. `edge` counts the
+    /// edges of the frontier, and those of its vertex `i` end before `ends[i]`.
+    pub fn follow(
+        edge: u32,
+        ends: &[u32],
+        frontier: &[u32],
+        offsets: &[u32],
+        neighbours: &[u32],
+        parents: &[u32],
+    ) -> Edge {
+        let mut first = 0;
+        let mut last = ends.len() - 1;
+        for _ in 0..32 {
+            if first == last {
+                break;
+            }
+            let middle = first + (last - first) / 2;
+            if edge < ends[middle] {
+                last = middle;
+            } else {
+                first = middle + 1;
             }
         }
-        result
+        let from = frontier[first];
+        // The last edge of the vertex is the one before `ends[first]`.
+        let to = neighbours[(offsets[from as usize + 1] - (ends[first] - edge)) as usize];
+        Edge { from, to: if parents[to as usize] == NONE { to } else { NONE } }
     }
 
-    /// Returns 1 for a vertex of this level.
-    pub fn is_new(own: u32, level: u32) -> u32 {
-        if own == level { 1 } else { 0 }
+    pub fn leads(edge: Edge) -> bool {
+        edge.to != NONE
+    }
+    pub fn from(edge: Edge) -> u32 {
+        edge.from
+    }
+    pub fn to(edge: Edge) -> u32 {
+        edge.to
     }
 
-    /// Returns the first neighbour of the level before, or the vertex itself if it is the root, or `FAR`.
-    pub fn parent(vertex: u32, own: u32, neighbours: &[u32], levels: &[u32]) -> u32 {
-        let mut result = FAR;
-        if own == 0 {
-            result = vertex;
-        } else if own != FAR {
+    /// Returns the vertex that an edge leads to if its parent is by this edge, so that one edge of several has it.
+    pub fn of_edge(edge: Edge, parent: u32) -> u32 {
+        if parent == edge.from { edge.to } else { NONE }
+    }
+
+    /// Returns the parent of a vertex, which is its first neighbour that is reached if it has none yet.
+    pub fn look(parent: u32, neighbours: &[u32], parents: &[u32]) -> u32 {
+        let mut result = parent;
+        if parent == NONE {
             for neighbour in neighbours {
-                if levels[*neighbour as usize] == own - 1 {
+                if parents[*neighbour as usize] != NONE {
                     result = *neighbour;
                     break;
                 }
@@ -57,8 +101,24 @@ mod search {
         }
         result
     }
+
+    /// Returns a vertex if it is reached now and was not before.
+    pub fn of_level(vertex: u32, before: u32, now: u32) -> u32 {
+        if before == NONE && now != NONE { vertex } else { NONE }
+    }
+
+    pub fn is_vertex(vertex: u32) -> bool {
+        vertex != NONE
+    }
 }
-use search::FAR;
+use search::NONE;
+
+/// A graph in compressed rows on a device.
+struct Rows {
+    /// The number of edges before those of each vertex, and the number of all.
+    offsets: DeviceVec<u32>,
+    neighbours: DeviceVec<u32>,
+}
 
 fn main() -> Result<(), Error> {
     common::main(16, run)
@@ -76,13 +136,15 @@ pub fn run(scale: usize) -> Result<String, Error> {
     let key = (0..=last).find(|vertex| graph.out_neighbours(*vertex).iter().any(|to| to != vertex)).unwrap_or(0);
     let title = format!("breadth-first search from vertex {key} of the Graph500 graph of scale {scale}");
     common::table(&title, |cx, queue| {
-        let (offsets, neighbours) = (queue.upload(&offsets)?, queue.upload(&neighbours)?);
+        let rows = Rows { offsets: queue.upload(&offsets)?, neighbours: queue.upload(&neighbours)? };
         // The first search compiles the kernels.
-        tree(cx, queue, &offsets, &neighbours, key)?;
+        tree(cx, queue, &rows, key)?;
         let start = Instant::now();
-        let parents = tree(cx, queue, &offsets, &neighbours, key)?;
+        let parents = tree(cx, queue, &rows, key)?;
+        parents.wait(cx)?;
         let seconds = start.elapsed().as_secs_f64();
-        let parents: Vec<i64> = parents.iter().map(|to| if *to == FAR { UNREACHED } else { i64::from(*to) }).collect();
+        let parents = parents.download(cx)?;
+        let parents: Vec<i64> = parents.iter().map(|to| if *to == NONE { UNREACHED } else { i64::from(*to) }).collect();
         let mut validator = Validator::new(&edges, parents.len() as u64).expect("the graph has these edges");
         let reached = match validator.check(u64::from(key), &parents, &()) {
             Ok(component) => component,
@@ -94,25 +156,31 @@ pub fn run(scale: usize) -> Result<String, Error> {
 }
 
 /// Returns the parent of each vertex.
-fn tree(
-    cx: &Cx<'_>,
-    queue: &Queue,
-    offsets: &DeviceVec<u32>,
-    neighbours: &DeviceVec<u32>,
-    key: u32,
-) -> Result<Vec<u32>, Error> {
-    let vertices = offsets.len() - 1;
-    let mut first = vec![FAR; vertices];
-    first[key as usize] = 0;
-    let mut levels = queue.upload(&first)?;
-    for level in 1.. {
-        levels = search::visit::map(&levels, segments(offsets, neighbours), whole(&levels), level).collect(queue)?;
-        if search::is_new::map(&levels, level).sum(queue)?.wait(cx)? == 0 {
-            break;
-        }
+fn tree(cx: &Cx<'_>, queue: &Queue, rows: &Rows, key: u32) -> Result<DeviceVec<u32>, Error> {
+    let vertices = indices(rows.offsets.len() - 1);
+    let mut parents = search::root::map(vertices, key).collect(queue)?;
+    let mut frontier = queue.upload(&[key])?;
+    while !frontier.is_empty() {
+        let degrees = search::degree::map(&frontier, whole(&rows.offsets));
+        let edges = degrees.sum(queue)?.wait(cx)? as usize;
+        frontier = if edges < rows.neighbours.len() / ALPHA {
+            let ends = degrees.scan::<<u32 as Number>::Add>(queue, 0)?;
+            let (offsets, neighbours) = (whole(&rows.offsets), whole(&rows.neighbours));
+            let followed = indices(edges);
+            let followed =
+                search::follow::map(followed, whole(&ends), whole(&frontier), offsets, neighbours, whole(&parents));
+            let found = followed.collect(queue)?.compact::<search::leads>(cx, queue)?;
+            let to = search::to::map(&found);
+            search::from::map(&found).scatter(queue, to, &mut parents)?;
+            search::of_edge::map(&found, gather(&parents, to)).compact::<search::is_vertex>(cx, queue)?
+        } else {
+            let neighbours = segments(&rows.offsets, &rows.neighbours);
+            let before = parents;
+            parents = search::look::map(&before, neighbours, whole(&before)).collect(queue)?;
+            search::of_level::map(vertices, &before, &parents).compact::<search::is_vertex>(cx, queue)?
+        };
     }
-    let rows = segments(offsets, neighbours);
-    search::parent::map(indices(vertices), &levels, rows, whole(&levels)).collect(queue)?.download(cx)
+    Ok(parents)
 }
 
 /// Returns the neighbours of all vertices, and where those of each vertex begin.

@@ -83,7 +83,9 @@ fn matrix_product_is_right() {
 
 #[test]
 fn bfs_finds_a_valid_tree() {
-    check_results(&bfs::run(10).unwrap(), |result| result.ends_with(" GTEPS, a valid tree"));
+    for scale in [1, 4, 10] {
+        check_results(&bfs::run(scale).unwrap(), |result| result.ends_with(" GTEPS, a valid tree"));
+    }
 }
 
 #[test]
