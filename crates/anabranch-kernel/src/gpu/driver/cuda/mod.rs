@@ -1,9 +1,11 @@
 //! The driver CUDA: NVIDIA's GPUs, with kernels that NVRTC compiles.
 //!
 //! The libraries are loaded at run time, so a program with this driver also starts where there are none. `write_cuda`
-//! writes a module as CUDA C++, `compiler` compiles that, and `api` has the calls and all `unsafe` code beside them.
+//! writes a module as CUDA C++, `compiler` compiles that, `cache` keeps the result for other processes, and `api` has
+//! the calls and all `unsafe` code beside them.
 
 mod api;
+mod cache;
 mod cards;
 mod compiler;
 #[cfg(test)]
@@ -19,6 +21,7 @@ use super::{Command, Launch, Limits, Pipeline, Source, Ticket, Use};
 use crate::Error;
 use crate::gpu::poller::Poller;
 use api::{Context, DeviceMemory, HostMemory, LARGE, Receiving};
+use cache::Cache;
 use uploads::{PART, Uploads};
 
 pub(in crate::gpu) use api::{Event, Kernels};
@@ -36,6 +39,7 @@ pub(in crate::gpu) struct Driver {
     poller: Poller<Arc<Event>>,
     context: Arc<Context>,
     compute: (u32, u32),
+    cache: Cache,
     uploads: Uploads<HostMemory>,
 }
 
@@ -45,7 +49,8 @@ impl Driver {
         let context = Context::open(card.number)?;
         let poller = Poller::start(|event: &Arc<Event>| event.wait().is_ok())
             .map_err(|error| format!("no thread for it: {error}"))?;
-        Ok((Self { poller, context, compute: card.compute, uploads: Uploads::default() }, card.limits.clone()))
+        let (compute, cache, uploads) = (card.compute, Cache::of_user(), Uploads::default());
+        Ok((Self { poller, context, compute, cache, uploads }, card.limits.clone()))
     }
 
     /// Submits the commands. Those that copy to memory of the host do so by `receiving`.
@@ -116,7 +121,7 @@ impl super::Driver for Driver {
     fn compile(&self, source: Source<'_>) -> Result<Pipeline, Error> {
         let unsupported = |reason| Error::Unsupported { reason };
         let text = write_cuda(&source.module).map_err(unsupported)?;
-        let image = compiler::compile(&text.text, self.compute).map_err(unsupported)?;
+        let image = compiler::compile(&text.text, self.compute, &self.cache).map_err(unsupported)?;
         let lanes = source.module.entry_points.first().map_or(1, |entry| entry.workgroup_size[0]);
         self.context.load(&image, text, source.entries.len(), lanes).map(Pipeline::Cuda)
     }

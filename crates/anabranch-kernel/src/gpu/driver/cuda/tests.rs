@@ -1,5 +1,6 @@
-//! Copies beside kernels, the text of modules that no test of devices has, and what the writer refuses.
+//! Copies beside kernels, the cache of images, the text of modules that no test of devices has, and what the writer refuses.
 
+use std::fs;
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::Poll;
@@ -8,7 +9,8 @@ use anabranch_kernel_ir::write_cuda;
 use naga::front::wgsl;
 
 use super::api::LARGE;
-use super::{Event, Ticket, cards};
+use super::cache::{Cache, file_of};
+use super::{Event, Ticket, cards, compiler};
 use crate::gpu::launch::Commands;
 use crate::gpu::tests::{Graph, Inputs, Node, download, numbers, queue, run};
 use crate::gpu::traps::TrapSet;
@@ -118,6 +120,32 @@ fn the_next_owner_of_memory_waits_for_kernels_and_downloads() {
         let copy_of_other = map(&other);
         assert!(run(|cx| reply.wait(cx)).unwrap() == words, "{round}");
         assert!(download(&copy_of_other).unwrap().iter().all(|word| *word == 7), "{round}");
+    }
+}
+
+#[test]
+fn an_image_is_kept_for_a_text_and_a_compute_capability() {
+    if compiler::check().is_err() {
+        return;
+    }
+    let text = r#"extern "C" __global__ void entry0(float *out) { out[0] = 1.0f; }"#;
+    let folder = tempfile::tempdir().unwrap();
+    let cache = Cache::in_folder(folder.path().to_owned());
+    let compile = |text, compute| compiler::compile(text, compute, &cache);
+    let files = || fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path());
+    assert!(compile("no program", (9, 0)).is_err());
+    assert_eq!(files().count(), 0);
+    let image = compile(text, (9, 0)).unwrap();
+    let path = files().next().unwrap();
+    let file = fs::read(&path).unwrap();
+    let key = str::from_utf8(&file[16..file.len() - image.len()]).unwrap();
+    assert!(key.contains("--gpu-architecture=sm_90") && key.ends_with(text), "{key}");
+    fs::write(&path, file_of(key, b"kept")).unwrap();
+    assert_eq!(compile(text, (9, 0)).unwrap(), b"kept");
+    for (text, compute) in [(text, (7, 5)), (text, (12, 0)), (&*format!("{text} "), (9, 0))] {
+        let count = files().count();
+        compile(text, compute).unwrap();
+        assert_eq!(files().count(), count + 1, "{compute:?}");
     }
 }
 
