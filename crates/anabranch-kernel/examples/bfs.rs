@@ -2,9 +2,9 @@
 //! neighbours of its vertex as a slice.
 //!
 //! A level goes in one of two directions, after Beamer, Asanovic and Patterson, "Direction-Optimizing Breadth-First
-//! Search" (2012). Few vertices of the level before follow their edges, one lane an edge: so a vertex with many edges
-//! keeps no lane longer than others. If they have many edges, each vertex that is not reached looks for a neighbour that
-//! is, and stops at the first one.
+//! Search" (2012). While the frontier, the vertices of the level before, has few edges, each edge gets a lane. So a
+//! vertex with many edges keeps no lane longer than others. Otherwise each vertex that is not reached looks for a
+//! neighbour that is, and stops at the first one.
 //!
 //! ```text
 //! cargo run --release -p anabranch-kernel --example bfs -- 16
@@ -19,7 +19,8 @@ use graph500::{Edge, Spec, UNREACHED, Validator, generate};
 
 mod common;
 
-/// Vertices of a level follow their edges if these are less than one in so many of all. Beamer's factor.
+/// A level follows the edges of the frontier while they are fewer than a fourteenth of all. Beamer's factor is the
+/// same, of the edges that are left.
 const ALPHA: usize = 14;
 
 /// What vertices and edges compute.
@@ -83,7 +84,8 @@ mod search {
         edge.to
     }
 
-    /// Returns the vertex that an edge leads to if its parent is by this edge, so that one edge of several has it.
+    /// Returns the vertex that an edge leads to if this edge made it a child. Of several edges to a vertex one did,
+    /// since they come from different vertices.
     pub fn of_edge(edge: Edge, parent: u32) -> u32 {
         if parent == edge.from { edge.to } else { NONE }
     }
@@ -126,7 +128,8 @@ fn main() -> Result<(), Error> {
 
 /// Searches the graph with 2^`scale` vertices on each device, and checks the trees.
 pub fn run(scale: usize) -> Result<String, Error> {
-    let spec = Spec::new(scale as u32, 16, 1).unwrap_or_else(|error| panic!("scale {scale}: {error}"));
+    let scale_of_spec = u32::try_from(scale).unwrap_or(u32::MAX);
+    let spec = Spec::new(scale_of_spec, 16, 1).unwrap_or_else(|error| panic!("scale {scale}: {error}"));
     let edges = generate(&spec, &()).unwrap_or_else(|error| panic!("scale {scale}: {error}"));
     let ends = |edge: &Edge| (edge.ends().0 as u32, edge.ends().1 as u32);
     // A graph has the vertices up to the largest one of an edge. Loops are no edges of the benchmark's graph.
@@ -140,7 +143,7 @@ pub fn run(scale: usize) -> Result<String, Error> {
         // The first search compiles the kernels.
         tree(cx, queue, &rows, key)?;
         let start = Instant::now();
-        let parents = tree(cx, queue, &rows, key)?;
+        let Tree { parents, levels_down, levels_up } = tree(cx, queue, &rows, key)?;
         parents.wait(cx)?;
         let seconds = start.elapsed().as_secs_f64();
         let parents = parents.download(cx)?;
@@ -151,12 +154,23 @@ pub fn run(scale: usize) -> Result<String, Error> {
             Err(verdict) => panic!("the tree is wrong: {verdict:?}"),
         };
         let rate = reached.edges as f64 / seconds / 1e9;
-        Ok(format!("{} edges reached, {rate:.4} GTEPS, a valid tree", reached.edges))
+        let levels = format!("{levels_down} levels down, {levels_up} up");
+        Ok(format!("{} edges reached, {levels}, {rate:.4} GTEPS, a valid tree", reached.edges))
     })
 }
 
-/// Returns the parent of each vertex.
-fn tree(cx: &Cx<'_>, queue: &Queue, rows: &Rows, key: u32) -> Result<DeviceVec<u32>, Error> {
+/// The result of a search.
+struct Tree {
+    parents: DeviceVec<u32>,
+    /// The levels that followed the edges of the frontier.
+    levels_down: usize,
+    /// The levels of which each vertex looked for a parent.
+    levels_up: usize,
+}
+
+/// Searches from `key`.
+fn tree(cx: &Cx<'_>, queue: &Queue, rows: &Rows, key: u32) -> Result<Tree, Error> {
+    let [mut levels_down, mut levels_up] = [0; 2];
     let vertices = indices(rows.offsets.len() - 1);
     let mut parents = search::root::map(vertices, key).collect(queue)?;
     let mut frontier = queue.upload(&[key])?;
@@ -164,6 +178,7 @@ fn tree(cx: &Cx<'_>, queue: &Queue, rows: &Rows, key: u32) -> Result<DeviceVec<u
         let degrees = search::degree::map(&frontier, whole(&rows.offsets));
         let edges = degrees.sum(queue)?.wait(cx)? as usize;
         frontier = if edges < rows.neighbours.len() / ALPHA {
+            levels_down += 1;
             let ends = degrees.scan::<<u32 as Number>::Add>(queue, 0)?;
             let (offsets, neighbours) = (whole(&rows.offsets), whole(&rows.neighbours));
             let followed = indices(edges);
@@ -174,13 +189,14 @@ fn tree(cx: &Cx<'_>, queue: &Queue, rows: &Rows, key: u32) -> Result<DeviceVec<u
             search::from::map(&found).scatter(queue, to, &mut parents)?;
             search::of_edge::map(&found, gather(&parents, to)).compact::<search::is_vertex>(cx, queue)?
         } else {
+            levels_up += 1;
             let neighbours = segments(&rows.offsets, &rows.neighbours);
             let before = parents;
             parents = search::look::map(&before, neighbours, whole(&before)).collect(queue)?;
             search::of_level::map(vertices, &before, &parents).compact::<search::is_vertex>(cx, queue)?
         };
     }
-    Ok(parents)
+    Ok(Tree { parents, levels_down, levels_up })
 }
 
 /// Returns the neighbours of all vertices, and where those of each vertex begin.
@@ -188,7 +204,7 @@ fn rows(graph: &Graph) -> (Vec<u32>, Vec<u32>) {
     let (mut offsets, mut neighbours) = (vec![0], Vec::with_capacity(graph.num_arcs() as usize));
     for vertex in 0..graph.num_vertices() as u32 {
         neighbours.extend_from_slice(graph.out_neighbours(vertex));
-        offsets.push(neighbours.len() as u32);
+        offsets.push(u32::try_from(neighbours.len()).expect("a device counts fewer than 2^32 edges"));
     }
     (offsets, neighbours)
 }

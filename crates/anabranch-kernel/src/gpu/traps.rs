@@ -3,12 +3,14 @@
 //! A launch that can trap has a *slot*, a word on the device that is 0 or the largest code of its traps. A code stands
 //! for an operation of a kernel; [`Traps`] gives each program a range of codes. A vector has the slots of the launches
 //! that its words depend on. A download copies these slots to behind the words, and reports a trap instead of the
-//! words.
+//! words. Codes are literals in the text of kernels. They come from hashes, so that a text does not depend on which
+//! kernels ran before, and drivers find it in their caches.
 //!
 //! A slot that was read as 0 is *clean* for ever, and vectors forget it. A vector with more than [`MOST`] slots gets
 //! one slot for all of them, which a small kernel computes.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher, Hash};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -71,20 +73,31 @@ impl TrapSet {
     }
 }
 
-/// What a code means.
-#[derive(Clone)]
+/// What codes mean.
+#[derive(Clone, PartialEq)]
 struct Range {
-    first: u32,
     name: &'static str,
     meaning: Meaning,
 }
 
-#[derive(Clone)]
+#[derive(Clone, PartialEq)]
 enum Meaning {
     /// The sites of a program.
     Program(Arc<Program>),
     /// One code of an operation.
     Operation(&'static str),
+}
+
+impl Range {
+    /// Returns the number of codes. A program without sites has one that is not used.
+    fn len(&self) -> u32 {
+        match &self.meaning {
+            Meaning::Program(program) => {
+                u32::try_from(program.sites.len()).expect("a program has fewer sites than bytes").max(1)
+            }
+            Meaning::Operation(_) => 1,
+        }
+    }
 }
 
 /// A program that was read.
@@ -99,11 +112,9 @@ pub(super) struct Known {
 /// The codes of a device. Code 0 is no trap.
 #[derive(Default)]
 pub(super) struct Traps {
-    /// In the order of their first codes.
-    ranges: Vec<Range>,
-    next: u32,
+    /// By their first codes.
+    ranges: BTreeMap<u32, Range>,
     programs: HashMap<(usize, usize), Known>,
-    operations: HashMap<&'static str, u32>,
 }
 
 impl Traps {
@@ -118,9 +129,8 @@ impl Traps {
             return Ok(known.clone());
         }
         let program = Arc::new(Program::from_bytes(bytes).map_err(|error| error.to_string())?);
-        let base = self.next;
-        self.ranges.push(Range { first: base + 1, name, meaning: Meaning::Program(Arc::clone(&program)) });
-        self.next += u32::try_from(program.sites.len()).expect("a program has fewer sites than bytes");
+        let range = Range { name, meaning: Meaning::Program(Arc::clone(&program)) };
+        let base = self.place(hash((name, bytes)), range) - 1;
         let known = Known { base, has_loops: has_loops(&program), program };
         self.programs.insert(key, known.clone());
         Ok(known)
@@ -128,29 +138,40 @@ impl Traps {
 
     /// Returns the code of an operation of this crate.
     pub(super) fn operation(&mut self, name: &'static str, what: &'static str) -> u32 {
-        if let Some(code) = self.operations.get(name) {
-            return *code;
+        self.place(hash((name, what)), Range { name, meaning: Meaning::Operation(what) })
+    }
+
+    /// Gives a range its codes: from `wanted` on, or the next that are free. Returns the first one.
+    fn place(&mut self, wanted: u32, range: Range) -> u32 {
+        let mut first = wanted;
+        loop {
+            match self.ranges.range(..first + range.len()).next_back() {
+                Some((start, known)) if *start == first && *known == range => return first,
+                Some((start, known)) if start + known.len() > first => first = start + known.len(),
+                _ => break,
+            }
         }
-        self.next += 1;
-        self.ranges.push(Range { first: self.next, name, meaning: Meaning::Operation(what) });
-        self.operations.insert(name, self.next);
-        self.next
+        self.ranges.insert(first, range);
+        first
     }
 
     /// Returns what a code means.
     pub(super) fn explain(&self, code: u32) -> Trap {
-        let after = self.ranges.partition_point(|range| range.first <= code);
-        let Some(range) = after.checked_sub(1).map(|range| &self.ranges[range]) else {
-            return Trap::new("unknown", format!("the device reports the code {code}"));
-        };
+        let unknown = |name| Trap::new(name, format!("the device reports the code {code}"));
+        let Some((first, range)) = self.ranges.range(..=code).next_back() else { return unknown("unknown") };
         match &range.meaning {
             Meaning::Operation(what) => Trap::new(range.name, *what),
-            Meaning::Program(program) => match program.sites.get((code - range.first) as usize) {
+            Meaning::Program(program) => match program.sites.get((code - first) as usize) {
                 Some(site) => Trap::new(range.name, site.kind.to_string()).at_line(site.line),
-                None => Trap::new(range.name, format!("the device reports the code {code}")),
+                None => unknown(range.name),
             },
         }
     }
+}
+
+/// Returns a number from 1 to 2^31, the same for the same value in each process.
+fn hash(of: impl Hash) -> u32 {
+    (BuildHasherDefault::<DefaultHasher>::new().hash_one(of) >> 33) as u32 + 1
 }
 
 /// Returns whether the functions of a program have loops on a device.
@@ -177,4 +198,39 @@ fn loops_in(block: &Statements) -> bool {
         Statement::Switch { cases, .. } => cases.iter().any(|case| loops_in(&case.body)),
         _ => false,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn operation(name: &'static str) -> Range {
+        Range { name, meaning: Meaning::Operation("wrong") }
+    }
+
+    #[test]
+    fn codes_do_not_depend_on_the_order_of_kernels() {
+        let names = ["gather", "scatter", "segments"];
+        let (mut traps, mut others) = (Traps::default(), Traps::default());
+        let codes = names.map(|name| traps.operation(name, "wrong"));
+        let reversed: Vec<u32> = names.iter().rev().map(|name| others.operation(name, "wrong")).collect();
+        assert!(codes.iter().eq(reversed.iter().rev()), "{codes:?} {reversed:?}");
+        assert_eq!(names.map(|name| traps.operation(name, "wrong")), codes);
+        for (name, code) in names.iter().zip(codes) {
+            assert!(traps.explain(code).to_string().contains(name));
+        }
+    }
+
+    #[test]
+    fn ranges_that_want_the_same_codes_get_others() {
+        let mut traps = Traps::default();
+        let wanted = [7, 8, 7, 6, 7, 1 << 31];
+        let names = ["a", "b", "c", "d", "e", "f"];
+        let codes: Vec<u32> = names.iter().zip(wanted).map(|(name, code)| traps.place(code, operation(name))).collect();
+        assert_eq!(codes, [7, 8, 9, 6, 10, 1 << 31]);
+        for ((name, wanted), code) in names.into_iter().zip(wanted).zip(codes) {
+            assert_eq!(traps.place(wanted, operation(name)), code);
+            assert!(traps.explain(code).to_string().contains(name), "{code}");
+        }
+    }
 }

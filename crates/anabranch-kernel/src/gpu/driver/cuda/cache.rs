@@ -1,17 +1,20 @@
 //! Compiled kernels, kept in files from one process to the next.
 //!
-//! NVRTC takes some 40 ms for a module, and half a second for the first one if its library is not in memory. A file has
-//! all that an image is made by, so an image is never taken for another one. A file that was not written whole, or has
-//! changed since, does not have its checksum. The cache helps or does nothing: no error of a file becomes one of an
-//! operation.
+//! A file has a *key*, the text and all else that NVRTC made the image of, so an image is not taken for another one. A
+//! file that was not written whole, or has changed since, does not have its checksum. The cache helps or does nothing:
+//! what fails here is no error of an operation.
 
 use std::env;
 use std::ffi::OsString;
-use std::fs;
+use std::fs::{self, DirBuilder, OpenOptions};
 use std::hash::{DefaultHasher, Hasher};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::atomic::{AtomicU32, Ordering};
+
+/// The most files of a folder. A full one is emptied.
+const MOST_FILES: usize = if cfg!(test) { 8 } else { 4096 };
 
 /// The folder of the files, if there is one.
 pub(super) struct Cache {
@@ -19,8 +22,8 @@ pub(super) struct Cache {
 }
 
 impl Cache {
-    /// Returns the cache of the user. It keeps nothing if the environment names no folder or switches the caches of
-    /// CUDA off.
+    /// Returns the cache of the user. It keeps nothing if the environment names no folder or disables the caches of
+    /// CUDA.
     pub(super) fn of_user() -> Self {
         Self { folder: folder(|name| env::var_os(name)) }
     }
@@ -30,17 +33,17 @@ impl Cache {
         Self { folder: Some(folder) }
     }
 
-    /// Returns the image that `key` makes: a kept one, or what `make` returns, which is then kept.
-    pub(super) fn get_or_make<E>(&self, key: &str, make: impl FnOnce() -> Result<Vec<u8>, E>) -> Result<Vec<u8>, E> {
-        let Some(folder) = &self.folder else { return make() };
-        let path = folder.join(format!("{:016x}", hash(&[key.as_bytes()])));
-        if let Some(image) = fs::read(&path).ok().and_then(|file| image_of(file, key)) {
-            return Ok(image);
+    /// Returns the image with a key.
+    pub(super) fn get(&self, key: &str) -> Option<Vec<u8>> {
+        let file = fs::read(self.folder.as_ref()?.join(name(key))).ok()?;
+        image_of(file, key)
+    }
+
+    /// Keeps an image. Without it, the next process compiles again.
+    pub(super) fn keep(&self, key: &str, image: &[u8]) {
+        if let Some(folder) = &self.folder {
+            let _ = keep_in(folder, key, image);
         }
-        let image = make()?;
-        // Without the file the next process compiles again.
-        let _ = keep(folder, &path, key, &image);
-        Ok(image)
     }
 }
 
@@ -59,19 +62,38 @@ fn folder(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
 }
 
 /// Writes a file. Others see all of it or nothing.
-fn keep(folder: &Path, path: &Path, key: &str, image: &[u8]) -> std::io::Result<()> {
+fn keep_in(folder: &Path, key: &str, image: &[u8]) -> io::Result<()> {
     static COUNT: AtomicU32 = AtomicU32::new(0);
-    fs::create_dir_all(folder)?;
-    let number = COUNT.fetch_add(1, Ordering::Relaxed);
-    let unfinished = path.with_extension(format!("{}-{number}", process::id()));
-    let written = fs::write(&unfinished, file_of(key, image)).and_then(|()| fs::rename(&unfinished, path));
-    written.inspect_err(|_| {
+    create(folder)?;
+    let files: Vec<_> = fs::read_dir(folder)?.flatten().collect();
+    if files.len() >= MOST_FILES {
+        files.iter().for_each(|file| drop(fs::remove_file(file.path())));
+    }
+    let path = folder.join(name(key));
+    let unfinished = path.with_extension(format!("{}-{}", process::id(), COUNT.fetch_add(1, Ordering::Relaxed)));
+    let mut file = OpenOptions::new().write(true).create_new(true).open(&unfinished)?;
+    let written = file.write_all(&file_of(key, image));
+    drop(file);
+    written.and_then(|()| fs::rename(&unfinished, path)).inspect_err(|_| {
         let _ = fs::remove_file(&unfinished);
     })
 }
 
+/// Creates a folder, for the user alone.
+fn create(folder: &Path) -> io::Result<()> {
+    let mut builder = DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.recursive(true).create(folder)
+}
+
+/// Returns the name of the file with a key.
+fn name(key: &str) -> String {
+    format!("{:016x}", hash(&[key.as_bytes()]))
+}
+
 /// Returns the bytes of a file: the checksum, the length of the key, the key, the image.
-pub(super) fn file_of(key: &str, image: &[u8]) -> Vec<u8> {
+fn file_of(key: &str, image: &[u8]) -> Vec<u8> {
     let len = (key.len() as u64).to_le_bytes();
     let sum = hash(&[&len, key.as_bytes(), image]).to_le_bytes();
     [&sum, &len, key.as_bytes(), image].concat()
@@ -104,16 +126,6 @@ mod tests {
         Cache::in_folder(folder.join("new"))
     }
 
-    /// Returns what the cache has for a key.
-    fn kept(cache: &Cache, key: &str) -> Option<Vec<u8>> {
-        cache.get_or_make(key, || Err(())).ok()
-    }
-
-    fn keep_in(cache: &Cache, key: &str, image: &[u8]) {
-        let made = cache.get_or_make(key, || Ok::<_, ()>(image.to_vec()));
-        assert_eq!(made, Ok(image.to_vec()));
-    }
-
     /// Returns the paths of all files.
     fn files(cache: &Cache) -> Vec<PathBuf> {
         let entries = fs::read_dir(cache.folder.as_ref().unwrap()).unwrap();
@@ -121,31 +133,28 @@ mod tests {
     }
 
     #[test]
-    fn an_image_is_made_once_for_each_key() {
+    fn an_image_is_found_by_its_key() {
         let folder = tempfile::tempdir().unwrap();
         let cache = cache_in(folder.path());
-        for (key, image) in [("one", &b"first"[..]), ("two", b"second"), ("", b"no key"), ("empty", b"")] {
-            assert_eq!(kept(&cache, key), None);
-            keep_in(&cache, key, image);
-            assert_eq!(kept(&cache, key).as_deref(), Some(image));
+        let images = [("one", &b"first"[..]), ("two", b"second"), ("", b"no key"), ("empty", b"")];
+        for (key, image) in images {
+            assert_eq!(cache.get(key), None);
+            cache.keep(key, image);
         }
-        assert_eq!(kept(&cache, "one").as_deref(), Some(&b"first"[..]));
+        for (key, image) in images {
+            assert_eq!(cache.get(key).as_deref(), Some(image));
+        }
+        assert_eq!(files(&cache).len(), 4);
+        cache.keep("one", b"other");
+        assert_eq!(cache.get("one").as_deref(), Some(&b"other"[..]));
         assert_eq!(files(&cache).len(), 4);
     }
 
     #[test]
-    fn what_fails_is_not_kept() {
+    fn a_file_that_is_cut_or_changed_is_not_used() {
         let folder = tempfile::tempdir().unwrap();
         let cache = cache_in(folder.path());
-        assert_eq!(cache.get_or_make("key", || Err("no kernel")), Err("no kernel"));
-        keep_in(&cache, "key", b"image");
-    }
-
-    #[test]
-    fn a_file_that_is_cut_or_changed_is_made_again() {
-        let folder = tempfile::tempdir().unwrap();
-        let cache = cache_in(folder.path());
-        keep_in(&cache, "key", b"image");
+        cache.keep("key", b"image");
         let path = &files(&cache)[0];
         let whole = fs::read(path).unwrap();
         let cut = (0..whole.len()).map(|len| whole[..len].to_vec());
@@ -156,21 +165,21 @@ mod tests {
         });
         for file in cut.chain(changed).chain([[&whole[..], b"!"].concat()]) {
             fs::write(path, &file).unwrap();
-            assert_eq!(kept(&cache, "key"), None, "{file:?}");
-            keep_in(&cache, "key", b"image");
-            assert_eq!(fs::read(path).unwrap(), whole);
+            assert_eq!(cache.get("key"), None, "{file:?}");
         }
+        cache.keep("key", b"image");
+        assert_eq!(fs::read(path).unwrap(), whole);
     }
 
     #[test]
-    fn a_file_of_another_key_is_not_taken() {
+    fn a_file_of_another_key_is_not_used() {
         let folder = tempfile::tempdir().unwrap();
         let cache = cache_in(folder.path());
-        keep_in(&cache, "key", b"image");
-        // As if both keys had one hash. The second one begins like the first.
+        cache.keep("key", b"image");
+        // As if both keys had one hash. Some begin like the other one.
         for (key, image) in [("kez", &b"image"[..]), ("keyi", b"mage"), ("ke", b"yimage"), ("", b"keyimage")] {
             fs::write(&files(&cache)[0], file_of(key, image)).unwrap();
-            assert_eq!(kept(&cache, "key"), None, "{key}");
+            assert_eq!(cache.get("key"), None, "{key}");
         }
     }
 
@@ -180,37 +189,63 @@ mod tests {
         let file = folder.path().join("file");
         fs::write(&file, "no folder").unwrap();
         for cache in [cache_in(&file), Cache { folder: None }] {
-            keep_in(&cache, "key", b"first");
-            keep_in(&cache, "key", b"second");
+            cache.keep("key", b"image");
+            assert_eq!(cache.get("key"), None);
         }
-        // A folder that has the name of the file.
+    }
+
+    #[test]
+    fn no_unfinished_file_is_left() {
+        let folder = tempfile::tempdir().unwrap();
         let cache = cache_in(folder.path());
-        keep_in(&cache, "key", b"image");
+        cache.keep("key", b"image");
         let path = files(&cache).remove(0);
         fs::remove_file(&path).unwrap();
+        // A folder has the name of the file.
         fs::create_dir(&path).unwrap();
-        keep_in(&cache, "key", b"other");
-        assert_eq!(files(&cache), [path], "an unfinished file is left");
+        cache.keep("key", b"image");
+        assert_eq!(cache.get("key"), None);
+        assert_eq!(files(&cache), [path]);
+    }
+
+    #[test]
+    fn a_full_folder_is_emptied() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = cache_in(folder.path());
+        for number in 0..=MOST_FILES {
+            assert_eq!(cache.get(&number.to_string()), None);
+            cache.keep(&number.to_string(), b"image");
+        }
+        assert!(cache.get("0").is_none() && cache.get(&MOST_FILES.to_string()).is_some());
+        assert_eq!(files(&cache).len(), 1);
     }
 
     #[test]
     fn threads_see_whole_files_or_none() {
         let folder = tempfile::tempdir().unwrap();
-        let images: Vec<Vec<u8>> = (1..5).map(|byte| vec![byte; 100_000]).collect();
+        let cache = cache_in(folder.path());
+        cache.keep("key", &[0; 1_000_000]);
+        let path = &files(&cache)[0];
+        let len = fs::metadata(path).unwrap().len();
         thread::scope(|scope| {
-            for image in &images {
-                let cache = cache_in(folder.path());
-                let images = &images;
-                scope.spawn(move || {
-                    for round in 0..20 {
-                        let key = (round % 3).to_string();
-                        let found = cache.get_or_make(&key, || Ok::<_, ()>(image.clone())).unwrap();
-                        assert!(images.contains(&found));
-                        let _ = fs::remove_file(files(&cache).first().unwrap_or(&PathBuf::new()));
-                    }
-                });
+            let writer = scope.spawn(|| (1..100).for_each(|round| cache.keep("key", &[round; 1_000_000])));
+            while !writer.is_finished() {
+                assert_eq!(fs::metadata(path).unwrap().len(), len);
             }
         });
+        assert_eq!(cache.get("key"), Some(vec![99; 1_000_000]));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn the_folder_is_for_the_user_alone() {
+        use std::os::unix::fs::PermissionsExt;
+
+        let folder = tempfile::tempdir().unwrap();
+        let cache = cache_in(folder.path());
+        cache.keep("key", b"image");
+        let mode = fs::metadata(cache.folder.unwrap()).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o700);
     }
 
     #[test]

@@ -7,8 +7,6 @@ use std::ffi::CString;
 
 use cudarc::nvrtc::{result, sys};
 
-use super::cache::Cache;
-
 /// The oldest NVRTC that has all calls.
 const OLDEST: (i32, i32) = (11, 2);
 
@@ -72,30 +70,35 @@ fn target_of(architectures: &[u32], (major, minor): (u32, u32)) -> Result<Target
     Ok(Target { number, is_exact: number == wanted })
 }
 
-/// Compiles a text for a device with this compute capability, unless the cache has the result. Returns what
-/// [`Context::load`](super::api::Context::load) takes: machine code, or PTX if NVRTC is older than the device.
-pub(super) fn compile(text: &str, compute: (u32, u32), cache: &Cache) -> Result<Vec<u8>, String> {
-    let target = target(compute)?;
+/// Returns the options for a target.
+fn options(target: &Target) -> [String; 3] {
     let kind = if target.is_exact { "sm" } else { "compute" };
-    let options = [&*format!("--gpu-architecture={kind}_{}", target.number), "--fmad=false", "--std=c++17"];
-    let (major, minor) = version()?;
-    let key = format!("NVRTC {major}.{minor} {}\n{text}", options.join(" "));
-    cache.get_or_make(&key, || compile_by(text, &options, target.is_exact))
+    let architecture = format!("--gpu-architecture={kind}_{}", target.number);
+    [architecture, "--fmad=false".to_owned(), "--std=c++17".to_owned()]
 }
 
-/// Compiles a text to machine code, or else to PTX.
-fn compile_by(text: &str, options: &[&str], to_code: bool) -> Result<Vec<u8>, String> {
+/// Returns all that the result of [`compile`] depends on.
+pub(super) fn key(text: &str, compute: (u32, u32)) -> Result<String, String> {
+    let options = options(&target(compute)?);
+    let (major, minor) = version()?;
+    Ok(format!("NVRTC {major}.{minor} {}\n{text}", options.join(" ")))
+}
+
+/// Compiles a text for a device with this compute capability. Returns what [`Context::load`](super::api::Context::load)
+/// takes: machine code, or PTX if NVRTC is older than the device.
+pub(super) fn compile(text: &str, compute: (u32, u32)) -> Result<Vec<u8>, String> {
     let failed = |error: result::NvrtcError| format!("NVRTC: {error}");
+    let target = target(compute)?;
     let text = CString::new(text).expect("the text has no NUL");
     let program = Program { raw: result::create_program(&text, None).map_err(failed)? };
     // SAFETY: the program is not destroyed yet, and `text` outlives it.
-    if let Err(error) = unsafe { result::compile_program(program.raw, options) } {
+    if let Err(error) = unsafe { result::compile_program(program.raw, &options(&target)) } {
         // SAFETY: the program is not destroyed yet.
         let log = unsafe { result::get_program_log(program.raw) }.unwrap_or_default();
         let log: Vec<u8> = log.into_iter().map(|byte| byte as u8).take_while(|byte| *byte != 0).collect();
         return Err(format!("NVRTC: {error}: {}", String::from_utf8_lossy(&log)));
     }
-    let image = if to_code {
+    let image = if target.is_exact {
         let mut size = 0;
         // SAFETY: the program is compiled, and NVRTC writes one number.
         unsafe { sys::nvrtcGetCUBINSize(program.raw, &raw mut size) }.result().map_err(failed)?;

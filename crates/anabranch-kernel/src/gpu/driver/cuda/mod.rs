@@ -120,10 +120,21 @@ impl super::Driver for Driver {
 
     fn compile(&self, source: Source<'_>) -> Result<Pipeline, Error> {
         let unsupported = |reason| Error::Unsupported { reason };
-        let text = write_cuda(&source.module).map_err(unsupported)?;
-        let image = compiler::compile(&text.text, self.compute, &self.cache).map_err(unsupported)?;
+        let written = write_cuda(&source.module).map_err(unsupported)?;
         let lanes = source.module.entry_points.first().map_or(1, |entry| entry.workgroup_size[0]);
-        self.context.load(&image, text, source.entries.len(), lanes).map(Pipeline::Cuda)
+        let load = |image: &[u8]| self.context.load(image, written.clone(), source.entries.len(), lanes);
+        let key = compiler::key(&written.text, self.compute).map_err(unsupported)?;
+        let kept = self.cache.get(&key).and_then(|image| load(&image).ok());
+        let kernels = match kept {
+            Some(kernels) => kernels,
+            None => {
+                let image = compiler::compile(&written.text, self.compute).map_err(unsupported)?;
+                let kernels = load(&image)?;
+                self.cache.keep(&key, &image);
+                kernels
+            }
+        };
+        Ok(Pipeline::Cuda(kernels))
     }
 
     fn submit(&self, commands: Vec<Command>) -> Result<Ticket, Error> {

@@ -1,6 +1,5 @@
-//! Copies beside kernels, the cache of images, the text of modules that no test of devices has, and what the writer refuses.
+//! Copies beside kernels, kept images, the text of modules that no test of devices has, and what the writer refuses.
 
-use std::fs;
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::Poll;
@@ -9,8 +8,9 @@ use anabranch_kernel_ir::write_cuda;
 use naga::front::wgsl;
 
 use super::api::LARGE;
-use super::cache::{Cache, file_of};
-use super::{Event, Ticket, cards, compiler};
+use super::cache::Cache;
+use super::{Command, Driver, Event, Launch, Source, Ticket, Use, cards, compiler};
+use crate::gpu::driver::{Dispatch, Driver as _};
 use crate::gpu::launch::Commands;
 use crate::gpu::tests::{Graph, Inputs, Node, download, numbers, queue, run};
 use crate::gpu::traps::TrapSet;
@@ -124,28 +124,49 @@ fn the_next_owner_of_memory_waits_for_kernels_and_downloads() {
 }
 
 #[test]
-fn an_image_is_kept_for_a_text_and_a_compute_capability() {
-    if compiler::check().is_err() {
-        return;
-    }
-    let text = r#"extern "C" __global__ void entry0(float *out) { out[0] = 1.0f; }"#;
+fn a_kept_image_is_loaded_and_one_that_the_driver_refuses_is_made_again() {
+    let Some(card) = cards().0.into_iter().next() else { return };
     let folder = tempfile::tempdir().unwrap();
-    let cache = Cache::in_folder(folder.path().to_owned());
-    let compile = |text, compute| compiler::compile(text, compute, &cache);
-    let files = || fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path());
-    assert!(compile("no program", (9, 0)).is_err());
-    assert_eq!(files().count(), 0);
-    let image = compile(text, (9, 0)).unwrap();
-    let path = files().next().unwrap();
-    let file = fs::read(&path).unwrap();
-    let key = str::from_utf8(&file[16..file.len() - image.len()]).unwrap();
-    assert!(key.contains("--gpu-architecture=sm_90") && key.ends_with(text), "{key}");
-    fs::write(&path, file_of(key, b"kept")).unwrap();
-    assert_eq!(compile(text, (9, 0)).unwrap(), b"kept");
-    for (text, compute) in [(text, (7, 5)), (text, (12, 0)), (&*format!("{text} "), (9, 0))] {
-        let count = files().count();
-        compile(text, compute).unwrap();
-        assert_eq!(files().count(), count + 1, "{compute:?}");
+    let (mut driver, _) = Driver::open(&card).unwrap();
+    driver.cache = Cache::in_folder(folder.path().to_owned());
+    let module = |value: u32| {
+        let words = "@group(0) @binding(0) var<storage, read_write> words: array<u32>;";
+        let main = format!("@compute @workgroup_size(1) fn main() {{ words[0] = {value}u; }}");
+        wgsl::parse_str(&format!("{words} {main}")).unwrap()
+    };
+    let key = |value| compiler::key(&write_cuda(&module(value)).unwrap().text, card.compute).unwrap();
+    let first_word = |value| {
+        let source = Source { module: module(value), entries: &["main"], bindings: &[(0, false)] };
+        let pipeline = Arc::new(driver.compile(source).unwrap());
+        let words = driver.allocate(Use::Storage, 4).unwrap();
+        let dispatch = Dispatch { entry: 0, blocks: 1, immediates: [0; _] };
+        let launch = Launch { pipeline, bindings: vec![(0, words.clone(), 4)], dispatches: vec![dispatch] };
+        let to = driver.allocate(Use::Download, 4).unwrap();
+        let copy = Command::Copy { from: (words, 0), to: (to.clone(), 0), bytes: 4 };
+        let mut end = driver.submit_download(vec![Command::Launch(launch), copy], &to).unwrap();
+        driver.wake();
+        run(|cx| end.recv(cx)).unwrap();
+        let mut word = [0];
+        assert!(driver.read(&to, [&mut word, &mut []]));
+        word[0]
+    };
+    assert_eq!([first_word(1), first_word(2), first_word(1)], [1, 2, 1]);
+    let [image, other] = [1, 2].map(|value| driver.cache.get(&key(value)).unwrap());
+    driver.cache.keep(&key(1), &other);
+    assert_eq!(first_word(1), 2);
+    driver.cache.keep(&key(1), b"no image");
+    assert_eq!(first_word(1), 1);
+    assert_eq!(driver.cache.get(&key(1)), Some(image));
+}
+
+#[test]
+fn the_key_of_an_image_has_the_text_and_the_architecture() {
+    // Newer versions do not know old architectures.
+    let keys = [(9, 0), (10, 0), (12, 1)].map(|compute| compiler::key("text", compute));
+    if compiler::check().is_ok() && keys.iter().all(Result::is_ok) {
+        assert_ne!(keys[0], compiler::key("text ", (9, 0)));
+        assert_ne!(keys[0], keys[2]);
+        assert!(keys.iter().flatten().all(|key| key.starts_with("NVRTC ") && key.ends_with("\ntext")), "{keys:?}");
     }
 }
 

@@ -13,7 +13,7 @@ use crate::Error;
 use crate::gpu::launch::Immediates;
 
 impl Context {
-    /// Loads what [`compile`](super::super::compiler::compile) has made of a source.
+    /// Loads what [`compile`](super::super::compiler::compile) has made of a source, in this process or before.
     pub(in crate::gpu::driver::cuda) fn load(
         self: &Arc<Self>,
         image: &[u8],
@@ -24,7 +24,8 @@ impl Context {
         let _current = self.enter()?;
         // PTX ends with a NUL.
         let image = [image, &[0]].concat();
-        // SAFETY: the image is machine code, or PTX with a NUL.
+        // SAFETY: the image is machine code, or PTX with a NUL: NVRTC made it, in this process or, by the checksum of
+        // its file, in an earlier one.
         let module = self.checked(0, unsafe { result::module::load_data(image.as_ptr().cast()) })?;
         let context = Arc::clone(self);
         let was_launched = AtomicBool::new(false);
@@ -67,7 +68,8 @@ impl Context {
         let (grid, block) = ((blocks, 1, 1), (kernels.lanes, 1, 1));
         // SAFETY: the pointers are to values of the types of the kernel's parameters, which `CudaSource` lists. The
         // kernel accesses memory only through these parameters, and only elements below their counts: `write_cuda`
-        // replaces other indices. This memory is freed, and the kernel unloaded, after the work of the stream.
+        // replaces other indices, and the image was made of its text. A file of the cache has this text, and only the
+        // user can write it. This memory is freed, and the kernel unloaded, after the work of the stream.
         self.checked(0, unsafe {
             result::launch_kernel(kernels.functions[entry], grid, block, 0, self.stream, &mut pointers)
         })
