@@ -116,8 +116,8 @@
 //!   both features a card is listed once, with CUDA. An upload is copied in parts of 1 MiB. It blocks its thread, and
 //!   cannot be cancelled, while 16 parts wait for work before them; of parts up to 4 KiB, while 4,096 do. Uploads and
 //!   downloads of 1 MiB and more run beside kernels. Compiled kernels are kept in files: in `anabranch-kernel` in
-//!   `$XDG_CACHE_HOME`, or in `~/.cache`, or in `%LOCALAPPDATA%` on Windows. It may be removed at any time, and only
-//!   the user may be allowed to write there. `CUDA_CACHE_DISABLE=1` disables this cache and those of CUDA. Floats are
+//!   `$XDG_CACHE_HOME`, or in `~/.cache`, or in `%LOCALAPPDATA%` on Windows. Do not let other users write to this
+//!   folder. It can be removed at any time. `CUDA_CACHE_DISABLE=1` disables this cache and those of CUDA. Floats are
 //!   IEEE single precision with denormal numbers, and no multiplication is contracted with an addition.
 
 mod arguments;

@@ -4,7 +4,7 @@
 //! for an operation of a kernel; [`Traps`] gives each program a range of codes. A vector has the slots of the launches
 //! that its words depend on. A download copies these slots to behind the words, and reports a trap instead of the
 //! words. Codes are literals in the text of kernels. They come from hashes, so that a text does not depend on which
-//! kernels ran before, and drivers find it in their caches.
+//! kernels ran before, and caches of compiled kernels have it.
 //!
 //! A slot that was read as 0 is *clean* for ever, and vectors forget it. A vector with more than [`MOST`] slots gets
 //! one slot for all of them, which a small kernel computes.
@@ -130,7 +130,10 @@ impl Traps {
         }
         let program = Arc::new(Program::from_bytes(bytes).map_err(|error| error.to_string())?);
         let range = Range { name, meaning: Meaning::Program(Arc::clone(&program)) };
-        let base = self.place(hash((name, bytes)), range) - 1;
+        // A kernel that moves to another line keeps its text.
+        let mut without_lines = Program::clone(&program);
+        without_lines.sites.iter_mut().for_each(|site| (site.line, site.column) = (0, 0));
+        let base = self.place(hash((name, without_lines)), range) - 1;
         let known = Known { base, has_loops: has_loops(&program), program };
         self.programs.insert(key, known.clone());
         Ok(known)
@@ -146,7 +149,7 @@ impl Traps {
         let mut first = wanted;
         loop {
             match self.ranges.range(..first + range.len()).next_back() {
-                Some((start, known)) if *start == first && *known == range => return first,
+                Some((start, known)) if *known == range => return *start,
                 Some((start, known)) if start + known.len() > first => first = start + known.len(),
                 _ => break,
             }
@@ -158,7 +161,10 @@ impl Traps {
     /// Returns what a code means.
     pub(super) fn explain(&self, code: u32) -> Trap {
         let unknown = |name| Trap::new(name, format!("the device reports the code {code}"));
-        let Some((first, range)) = self.ranges.range(..=code).next_back() else { return unknown("unknown") };
+        let found = self.ranges.range(..=code).next_back();
+        let Some((first, range)) = found.filter(|(first, range)| code - *first < range.len()) else {
+            return unknown("unknown");
+        };
         match &range.meaning {
             Meaning::Operation(what) => Trap::new(range.name, *what),
             Meaning::Program(program) => match program.sites.get((code - first) as usize) {
@@ -203,6 +209,7 @@ fn loops_in(block: &Statements) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::gpu::tests::{Operator, kernels};
 
     fn operation(name: &'static str) -> Range {
         Range { name, meaning: Meaning::Operation("wrong") }
@@ -218,7 +225,52 @@ mod tests {
         assert_eq!(names.map(|name| traps.operation(name, "wrong")), codes);
         for (name, code) in names.iter().zip(codes) {
             assert!(traps.explain(code).to_string().contains(name));
+            assert_eq!(traps.explain(code + 1).kernel(), "unknown");
         }
+        let programs = [kernels().divide, kernels().at, kernels().divide_i32, kernels().add];
+        let base = |traps: &mut Traps, of: &Operator| traps.program(of.name, of.program).unwrap().base;
+        let bases = programs.map(|program| base(&mut traps, &program));
+        let reversed: Vec<u32> = programs.iter().rev().map(|program| base(&mut others, program)).collect();
+        assert!(bases.iter().eq(reversed.iter().rev()), "{bases:?} {reversed:?}");
+        // The same bytes elsewhere.
+        let elsewhere = Operator { program: programs[0].program.to_vec().leak(), ..programs[0] };
+        assert_eq!(base(&mut traps, &elsewhere), bases[0]);
+    }
+
+    #[test]
+    fn a_kernel_keeps_its_codes_on_another_line() {
+        let divide = kernels().divide;
+        let mut moved = Program::from_bytes(divide.program).unwrap();
+        moved.sites.iter_mut().for_each(|site| site.line += 10);
+        let moved = moved.to_bytes().leak();
+        let base = |program| Traps::default().program(divide.name, program).unwrap().base;
+        assert_eq!(base(moved), base(divide.program));
+        // With both of them, the second one has other codes, and each has its own line.
+        let mut traps = Traps::default();
+        let lines = [divide.program, moved].map(|program| {
+            let base = traps.program(divide.name, program).unwrap().base;
+            traps.explain(base + 1).line().unwrap()
+        });
+        assert_eq!(lines[1], lines[0] + 10);
+    }
+
+    #[test]
+    fn programs_of_several_sites_or_none_do_not_overlap() {
+        let with_sites = |name, count| {
+            let mut program = Program::from_bytes(kernels().divide.program).unwrap();
+            program.sites = vec![program.sites[0]; count];
+            Range { name, meaning: Meaning::Program(Arc::new(program)) }
+        };
+        let ranges = [with_sites("none", 0), with_sites("three", 3), operation("one"), with_sites("two", 2)];
+        let mut traps = Traps::default();
+        let firsts: Vec<u32> = ranges.iter().map(|range| traps.place(7, range.clone())).collect();
+        assert_eq!(firsts, [7, 8, 11, 12]);
+        for (range, first) in ranges.iter().zip(&firsts) {
+            assert_eq!(traps.place(7, range.clone()), *first, "{}", range.name);
+        }
+        let names = (6..15).map(|code| traps.explain(code).kernel().to_owned());
+        let expected = ["unknown", "none", "three", "three", "three", "one", "two", "two", "unknown"];
+        assert!(names.eq(expected));
     }
 
     #[test]

@@ -27,7 +27,7 @@ fn operations_agree_with_plain_rust_past_the_limits_of_a_dispatch() {
 fn operations_agree_with_plain_rust_by_the_rules_for_gpus_and_for_processors() {
     for is_cpu in [false, true] {
         let Some(queue) = restricted(|limits| limits.is_cpu = is_cpu) else { return };
-        // The last one is more than one block takes, on two cores or more.
+        // The last one is more than one block takes.
         for n in [1, 31, 32, 33, 63, 64, 65, 20_001, 65_537, 140_001] {
             operations::check_all(&queue, n);
         }

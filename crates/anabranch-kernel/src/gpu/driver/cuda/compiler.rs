@@ -77,11 +77,13 @@ fn options(target: &Target) -> [String; 3] {
     [architecture, "--fmad=false".to_owned(), "--std=c++17".to_owned()]
 }
 
-/// Returns all that the result of [`compile`] depends on.
+/// Returns the text with the options and the version of NVRTC that [`compile`] uses.
 pub(super) fn key(text: &str, compute: (u32, u32)) -> Result<String, String> {
-    let options = options(&target(compute)?);
-    let (major, minor) = version()?;
-    Ok(format!("NVRTC {major}.{minor} {}\n{text}", options.join(" ")))
+    Ok(key_of(text, version()?, &target(compute)?))
+}
+
+fn key_of(text: &str, (major, minor): (i32, i32), target: &Target) -> String {
+    format!("NVRTC {major}.{minor} {}\n{text}", options(target).join(" "))
 }
 
 /// Compiles a text for a device with this compute capability. Returns what [`Context::load`](super::api::Context::load)
@@ -128,6 +130,23 @@ fn architectures() -> Result<Vec<u32>, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_key_is_of_one_text_version_and_target() {
+        let target = |number, is_exact| Target { number, is_exact };
+        let keys = [
+            key_of("text", (13, 0), &target(90, true)),
+            key_of("text ", (13, 0), &target(90, true)),
+            key_of("text", (13, 1), &target(90, true)),
+            key_of("text", (12, 0), &target(90, true)),
+            key_of("text", (13, 0), &target(80, true)),
+            key_of("text", (13, 0), &target(90, false)),
+        ];
+        assert_eq!(keys[0], "NVRTC 13.0 --gpu-architecture=sm_90 --fmad=false --std=c++17\ntext");
+        for (number, key) in keys.iter().enumerate() {
+            assert!(!keys[..number].contains(key), "{key}");
+        }
+    }
 
     #[test]
     fn the_target_is_the_newest_architecture_that_the_device_has() {

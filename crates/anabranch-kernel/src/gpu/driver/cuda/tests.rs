@@ -12,7 +12,7 @@ use super::cache::Cache;
 use super::{Command, Driver, Event, Launch, Source, Ticket, Use, cards, compiler};
 use crate::gpu::driver::{Dispatch, Driver as _};
 use crate::gpu::launch::Commands;
-use crate::gpu::tests::{Graph, Inputs, Node, download, numbers, queue, run};
+use crate::gpu::tests::{Graph, Inputs, Node, device, download, numbers, queue, run};
 use crate::gpu::traps::TrapSet;
 use crate::gpu::{Buffer, GpuQueue, Reply};
 
@@ -125,7 +125,7 @@ fn the_next_owner_of_memory_waits_for_kernels_and_downloads() {
 
 #[test]
 fn a_kept_image_is_loaded_and_one_that_the_driver_refuses_is_made_again() {
-    let Some(card) = cards().0.into_iter().next() else { return };
+    let Some(card) = device().and_then(|_| cards().0.into_iter().next()) else { return };
     let folder = tempfile::tempdir().unwrap();
     let (mut driver, _) = Driver::open(&card).unwrap();
     driver.cache = Cache::in_folder(folder.path().to_owned());
@@ -157,17 +157,6 @@ fn a_kept_image_is_loaded_and_one_that_the_driver_refuses_is_made_again() {
     driver.cache.keep(&key(1), b"no image");
     assert_eq!(first_word(1), 1);
     assert_eq!(driver.cache.get(&key(1)), Some(image));
-}
-
-#[test]
-fn the_key_of_an_image_has_the_text_and_the_architecture() {
-    // Newer versions do not know old architectures.
-    let keys = [(9, 0), (10, 0), (12, 1)].map(|compute| compiler::key("text", compute));
-    if compiler::check().is_ok() && keys.iter().all(Result::is_ok) {
-        assert_ne!(keys[0], compiler::key("text ", (9, 0)));
-        assert_ne!(keys[0], keys[2]);
-        assert!(keys.iter().flatten().all(|key| key.starts_with("NVRTC ") && key.ends_with("\ntext")), "{keys:?}");
-    }
 }
 
 #[test]

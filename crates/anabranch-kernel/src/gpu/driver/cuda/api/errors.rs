@@ -27,7 +27,9 @@ pub(super) fn meaning(code: Code) -> Meaning {
         | Code::CUDA_ERROR_JIT_COMPILER_NOT_FOUND
         | Code::CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES
         | Code::CUDA_ERROR_NOT_FOUND
-        | Code::CUDA_ERROR_NOT_SUPPORTED => Meaning::Refused(""),
+        | Code::CUDA_ERROR_NOT_SUPPORTED
+        | Code::CUDA_ERROR_SHARED_OBJECT_INIT_FAILED
+        | Code::CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND => Meaning::Refused(""),
         // By the documentation of the driver they leave the process in an inconsistent state.
         Code::CUDA_ERROR_ILLEGAL_ADDRESS
         | Code::CUDA_ERROR_LAUNCH_TIMEOUT

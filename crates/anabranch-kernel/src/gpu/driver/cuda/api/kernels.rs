@@ -68,8 +68,9 @@ impl Context {
         let (grid, block) = ((blocks, 1, 1), (kernels.lanes, 1, 1));
         // SAFETY: the pointers are to values of the types of the kernel's parameters, which `CudaSource` lists. The
         // kernel accesses memory only through these parameters, and only elements below their counts: `write_cuda`
-        // replaces other indices, and the image was made of its text. A file of the cache has this text, and only the
-        // user can write it. This memory is freed, and the kernel unloaded, after the work of the stream.
+        // replaces other indices, and the image was made of its text. A file of the cache has this text, in a folder
+        // that other users may not write to: `create` of the cache makes it so, and the documentation of the crate asks
+        // for it. This memory is freed, and the kernel unloaded, after the work of the stream.
         self.checked(0, unsafe {
             result::launch_kernel(kernels.functions[entry], grid, block, 0, self.stream, &mut pointers)
         })
