@@ -4,10 +4,14 @@ use super::{FOREVER, SHORT, Stage, run_program, run_program_with_spares, wait_ra
 use crate::{
     common::fibers::Meeting,
     explore::{Event::*, any, explore},
+    trap::Trap,
     tree,
 };
 use anabranch::{Cancelled, Cx, Pool, WaitError, panicking, sync::Mutex};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{
+    Arc, OnceLock,
+    atomic::{AtomicU64, Ordering},
+};
 
 /// Spawns down to 2^`depth` leaves, with a wait at each, and gives back how many there were.
 fn grow(cx: &Cx<'_>, stage: &Stage<'_>, depth: u32) -> Result<u64, Cancelled> {
@@ -202,8 +206,13 @@ fn waits_in_an_unwinding_drop_end() {
 #[test]
 fn waits_in_another_pool_keep_the_thread() {
     let seen = explore(8_000, |seen| {
-        let other: Pool = Pool::builder().threads(1).build().unwrap();
+        // Both branches of a join in the other pool may panic, and its handler gets the second panic.
+        let trap = Arc::new(OnceLock::<Arc<Trap>>::new());
+        let of_handler = Arc::clone(&trap);
+        let on_panic = move |payload| _ = of_handler.get().expect("a step has panicked").receive(payload);
+        let other: Pool = Pool::builder().threads(1).on_panic(on_panic).build().unwrap();
         run_program_with_spares(seen, 10, |cx, stage| {
+            assert!(trap.set(Arc::clone(&stage.trap)).is_ok());
             let other = &other;
             let (leaves, b) = cx.join(
                 |_| other.install(|| (tree(&stage.trap, 1), other.run(|cx| cx.join(|_| (), wait_randomly).1.is_ok()))),
