@@ -2,9 +2,9 @@
 //!
 //! It waits for the oldest submission for whose end a caller waits, so that a short kernel is reported although a long
 //! one is behind it. Submissions of several streams may end in another order, and are reported in that of the waits.
-//! While no caller waits, the thread sleeps, and a caller that waits for a short kernel looks itself
-//! instead of waking it. It ends after the last wait once the device is closed, and the thread that closes the device
-//! waits for that: a driver may crash if it is still called when the process exits.
+//! While no caller waits, the thread sleeps, and a caller that waits for a short kernel looks itself instead of waking
+//! it. It ends after the last wait once the device is closed, and the thread that closes the device waits for that: a
+//! driver may crash if it is still called when the process exits.
 
 use std::collections::VecDeque;
 use std::io;

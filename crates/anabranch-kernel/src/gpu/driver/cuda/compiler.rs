@@ -46,6 +46,8 @@ impl Drop for Program {
 /// What NVRTC compiles for.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Target {
+    /// The version of NVRTC.
+    version: (i32, i32),
     /// A compute capability, as a number of two or three digits.
     number: u32,
     /// Whether it is that of the device. Otherwise NVRTC makes PTX, which the driver compiles for the device.
@@ -55,10 +57,10 @@ pub(super) struct Target {
 /// Returns what NVRTC compiles for, on a device with this compute capability. Returns the reason if NVRTC is too new
 /// for the device.
 pub(super) fn target(compute: (u32, u32)) -> Result<Target, String> {
-    target_of(&architectures()?, compute)
+    target_of(version()?, &architectures()?, compute)
 }
 
-fn target_of(architectures: &[u32], (major, minor): (u32, u32)) -> Result<Target, String> {
+fn target_of(version: (i32, i32), architectures: &[u32], (major, minor): (u32, u32)) -> Result<Target, String> {
     let wanted = major * 10 + minor;
     let newest = architectures.iter().copied().filter(|known| *known <= wanted).max();
     let number = newest.ok_or_else(|| {
@@ -67,7 +69,7 @@ fn target_of(architectures: &[u32], (major, minor): (u32, u32)) -> Result<Target
              feature `gpu`"
         )
     })?;
-    Ok(Target { number, is_exact: number == wanted })
+    Ok(Target { version, number, is_exact: number == wanted })
 }
 
 /// Returns the options for a target.
@@ -78,23 +80,19 @@ fn options(target: &Target) -> [String; 3] {
 }
 
 /// Returns the text with the options and the version of NVRTC that [`compile`] uses.
-pub(super) fn key(text: &str, compute: (u32, u32)) -> Result<String, String> {
-    Ok(key_of(text, version()?, &target(compute)?))
-}
-
-fn key_of(text: &str, (major, minor): (i32, i32), target: &Target) -> String {
+pub(super) fn key(text: &str, target: &Target) -> String {
+    let (major, minor) = target.version;
     format!("NVRTC {major}.{minor} {}\n{text}", options(target).join(" "))
 }
 
-/// Compiles a text for a device with this compute capability. Returns what [`Context::load`](super::api::Context::load)
-/// takes: machine code, or PTX if NVRTC is older than the device.
-pub(super) fn compile(text: &str, compute: (u32, u32)) -> Result<Vec<u8>, String> {
+/// Compiles a text. Returns what [`Context::load`](super::api::Context::load) takes: machine code, or PTX if NVRTC is
+/// older than the device.
+pub(super) fn compile(text: &str, target: &Target) -> Result<Vec<u8>, String> {
     let failed = |error: result::NvrtcError| format!("NVRTC: {error}");
-    let target = target(compute)?;
     let text = CString::new(text).expect("the text has no NUL");
     let program = Program { raw: result::create_program(&text, None).map_err(failed)? };
     // SAFETY: the program is not destroyed yet, and `text` outlives it.
-    if let Err(error) = unsafe { result::compile_program(program.raw, &options(&target)) } {
+    if let Err(error) = unsafe { result::compile_program(program.raw, &options(target)) } {
         // SAFETY: the program is not destroyed yet.
         let log = unsafe { result::get_program_log(program.raw) }.unwrap_or_default();
         let log: Vec<u8> = log.into_iter().map(|byte| byte as u8).take_while(|byte| *byte != 0).collect();
@@ -133,14 +131,14 @@ mod tests {
 
     #[test]
     fn a_key_is_of_one_text_version_and_target() {
-        let target = |number, is_exact| Target { number, is_exact };
+        let target = |version, number, is_exact| Target { version, number, is_exact };
         let keys = [
-            key_of("text", (13, 0), &target(90, true)),
-            key_of("text ", (13, 0), &target(90, true)),
-            key_of("text", (13, 1), &target(90, true)),
-            key_of("text", (12, 0), &target(90, true)),
-            key_of("text", (13, 0), &target(80, true)),
-            key_of("text", (13, 0), &target(90, false)),
+            key("text", &target((13, 0), 90, true)),
+            key("text ", &target((13, 0), 90, true)),
+            key("text", &target((13, 1), 90, true)),
+            key("text", &target((12, 0), 90, true)),
+            key("text", &target((13, 0), 80, true)),
+            key("text", &target((13, 0), 90, false)),
         ];
         assert_eq!(keys[0], "NVRTC 13.0 --gpu-architecture=sm_90 --fmad=false --std=c++17\ntext");
         for (number, key) in keys.iter().enumerate() {
@@ -150,11 +148,12 @@ mod tests {
 
     #[test]
     fn the_target_is_the_newest_architecture_that_the_device_has() {
-        let known = [75, 80, 90, 100];
-        assert_eq!(target_of(&known, (9, 0)), Ok(Target { number: 90, is_exact: true }));
-        assert_eq!(target_of(&known, (8, 9)), Ok(Target { number: 80, is_exact: false }));
-        assert_eq!(target_of(&known, (12, 0)), Ok(Target { number: 100, is_exact: false }));
-        let too_old = target_of(&known, (6, 1)).unwrap_err();
+        let version = (13, 0);
+        let of = |compute| target_of(version, &[75, 80, 90, 100], compute);
+        assert_eq!(of((9, 0)), Ok(Target { version, number: 90, is_exact: true }));
+        assert_eq!(of((8, 9)), Ok(Target { version, number: 80, is_exact: false }));
+        assert_eq!(of((12, 0)), Ok(Target { version, number: 100, is_exact: false }));
+        let too_old = of((6, 1)).unwrap_err();
         assert!(too_old.contains("6.1: install an older NVRTC, or use the feature `gpu`"), "{too_old}");
     }
 }

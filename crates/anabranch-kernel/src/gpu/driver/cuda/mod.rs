@@ -22,6 +22,7 @@ use crate::Error;
 use crate::gpu::poller::Poller;
 use api::{Context, DeviceMemory, HostMemory, LARGE, Receiving};
 use cache::Cache;
+use compiler::Target;
 use uploads::{PART, Uploads};
 
 pub(in crate::gpu) use api::{Event, Kernels};
@@ -38,7 +39,7 @@ pub(in crate::gpu) enum Memory {
 pub(in crate::gpu) struct Driver {
     poller: Poller<Arc<Event>>,
     context: Arc<Context>,
-    compute: (u32, u32),
+    target: Target,
     cache: Cache,
     uploads: Uploads<HostMemory>,
 }
@@ -49,8 +50,8 @@ impl Driver {
         let context = Context::open(card.number)?;
         let poller = Poller::start(|event: &Arc<Event>| event.wait().is_ok())
             .map_err(|error| format!("no thread for it: {error}"))?;
-        let (compute, cache, uploads) = (card.compute, Cache::of_user(), Uploads::default());
-        Ok((Self { poller, context, compute, cache, uploads }, card.limits.clone()))
+        let (target, cache, uploads) = (compiler::target(card.compute)?, Cache::of_user(), Uploads::default());
+        Ok((Self { poller, context, target, cache, uploads }, card.limits.clone()))
     }
 
     /// Submits the commands. Those that copy to memory of the host do so by `receiving`.
@@ -123,12 +124,12 @@ impl super::Driver for Driver {
         let written = write_cuda(&source.module).map_err(unsupported)?;
         let lanes = source.module.entry_points.first().map_or(1, |entry| entry.workgroup_size[0]);
         let load = |image: &[u8]| self.context.load(image, written.clone(), source.entries.len(), lanes);
-        let key = compiler::key(&written.text, self.compute).map_err(unsupported)?;
+        let key = compiler::key(&written.text, &self.target);
         let kept = self.cache.get(&key).and_then(|image| load(&image).ok());
         let kernels = match kept {
             Some(kernels) => kernels,
             None => {
-                let image = compiler::compile(&written.text, self.compute).map_err(unsupported)?;
+                let image = compiler::compile(&written.text, &self.target).map_err(unsupported)?;
                 let kernels = load(&image)?;
                 self.cache.keep(&key, &image);
                 kernels

@@ -134,7 +134,7 @@ fn a_kept_image_is_loaded_and_one_that_the_driver_refuses_is_made_again() {
         let main = format!("@compute @workgroup_size(1) fn main() {{ words[0] = {value}u; }}");
         wgsl::parse_str(&format!("{words} {main}")).unwrap()
     };
-    let key = |value| compiler::key(&write_cuda(&module(value)).unwrap().text, card.compute).unwrap();
+    let key = |value| compiler::key(&write_cuda(&module(value)).unwrap().text, &driver.target);
     let first_word = |value| {
         let source = Source { module: module(value), entries: &["main"], bindings: &[(0, false)] };
         let pipeline = Arc::new(driver.compile(source).unwrap());
