@@ -51,11 +51,13 @@ impl Block {
             return Err(Error::Unsupported { reason });
         }
         let size = rounded(bytes).min(largest / 4 * 4);
-        let block = |memory| Self { memory, size, kind, reusable: true, opened: Arc::clone(opened) };
+        // The next owner may use it otherwise.
+        let list = if kind == Use::Upload { Use::Storage } else { kind };
+        let block = |memory| Self { memory, size, kind: list, reusable: true, opened: Arc::clone(opened) };
         let kept = {
             let mut memory = opened.memory();
             memory.used_bytes += size;
-            let kept = memory.free.get_mut(&(kind, size)).and_then(Vec::pop);
+            let kept = memory.free.get_mut(&(list, size)).and_then(Vec::pop);
             if kept.is_some() {
                 memory.free_bytes -= size;
             }

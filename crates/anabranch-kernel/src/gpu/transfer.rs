@@ -7,7 +7,9 @@
 //! Waking two threads takes longer than a short kernel. So a wait begins with looks at the device, between which other
 //! fibers run, and only a longer one wakes the thread of the device.
 
+use std::collections::VecDeque;
 use std::fmt;
+use std::mem;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Instant;
@@ -22,6 +24,9 @@ use super::memory::{Block, Buffer};
 use super::opened::Opened;
 use super::traps::TrapSet;
 use crate::Error;
+
+/// The most parts of a download for which a fiber waits at once.
+const MOST_PARTS: usize = 4;
 
 /// Words that a device copies to the host.
 pub(crate) struct Reply {
@@ -46,7 +51,7 @@ struct Arrival {
 impl GpuQueue {
     /// Begins to copy words to the device.
     pub(crate) fn upload(&self, words: &[u32]) -> Result<Buffer, Error> {
-        let block = Block::take(&self.opened, Use::Storage, 4 * words.len() as u64)?;
+        let block = Block::take(&self.opened, Use::Upload, 4 * words.len() as u64)?;
         let mut written = Written::default();
         if !words.is_empty() {
             written.submission = Some(self.opened.driver.upload(&block.memory(), bytemuck::cast_slice(words))?);
@@ -57,6 +62,18 @@ impl GpuQueue {
     /// Submits commands, and the copies of `words` words of `block`, from word number `first` on, and of all slots to
     /// the host.
     pub(super) fn reply(&self, commands: Commands, block: &Block, first: usize, words: usize) -> Result<Reply, Error> {
+        self.reply_part(commands, block, first, words, false)
+    }
+
+    /// Like [`reply`](Self::reply). Without commands and traps, it may continue the last one.
+    pub(super) fn reply_part(
+        &self,
+        commands: Commands,
+        block: &Block,
+        first: usize,
+        words: usize,
+        continues: bool,
+    ) -> Result<Reply, Error> {
         let Commands { mut list, traps, held } = commands;
         let bytes = 4 * words as u64;
         let mut staging = Block::take(&self.opened, Use::Download, bytes + 4 * traps.slots().len() as u64)?;
@@ -66,7 +83,7 @@ impl GpuQueue {
             list.push(Command::Copy { from: (block.memory(), 4 * first as u64), to: (staging.memory(), 0), bytes });
         }
         staging.set_reusable(!self.opened.driver.maps_downloads());
-        let receiver = self.opened.driver.submit_download(list, &staging.memory())?;
+        let receiver = self.opened.driver.submit_download(list, &staging.memory(), continues)?;
         drop(held);
         let arrival = Some(Arrival { staging, words, traps, queue: self.clone() });
         Ok(Reply { wait: Wait::Receiver(receiver), arrival })
@@ -104,13 +121,29 @@ impl Buffer {
     }
 
     /// Waits for all work on the buffer, and copies its words. `words` has their number.
+    ///
+    /// Copies parts if the driver does that best. While one is copied from the memory of the driver, the device copies
+    /// the next ones.
     pub(crate) fn download(&self, cx: &Cx<'_>, words: &mut [u32]) -> Result<(), Error> {
-        let traps = self.traps();
-        if self.words == 0 && traps.slots().is_empty() {
-            return Ok(());
+        let mut traps = self.traps();
+        if words.is_empty() {
+            return self.wait(cx);
         }
-        let commands = Commands { list: Vec::new(), traps, held: Vec::new() };
-        self.queue.reply(commands, &self.block, 0, self.words)?.wait_into(cx, words)
+        let part_words = self.queue.opened.driver.download_part() / 4;
+        let mut parts = words.chunks_mut(part_words).enumerate();
+        let mut begun = VecDeque::with_capacity(MOST_PARTS);
+        loop {
+            while begun.len() < MOST_PARTS
+                && let Some((number, part)) = parts.next()
+            {
+                let commands = Commands { list: Vec::new(), traps: mem::take(&mut traps), held: Vec::new() };
+                let first = number * part_words;
+                let reply = self.queue.reply_part(commands, &self.block, first, part.len(), number > 0)?;
+                begun.push_back((reply, part));
+            }
+            let Some((reply, part)) = begun.pop_front() else { return Ok(()) };
+            reply.wait_into(cx, part)?;
+        }
     }
 
     /// Returns the slots that the words depend on.
@@ -144,7 +177,7 @@ impl Reply {
     /// Panics if it has returned the words before.
     pub(crate) fn poll(&mut self, context: &mut Context<'_>) -> Poll<Result<Vec<u32>, Error>> {
         if let Wait::Receiver(receiver) = &mut self.wait {
-            let mut receiver = std::mem::replace(receiver, oneshot::channel().1);
+            let mut receiver = mem::replace(receiver, oneshot::channel().1);
             if let Some(arrival) = &self.arrival {
                 arrival.queue.opened.driver.wake();
             }

@@ -45,6 +45,8 @@ pub(super) struct Limits {
 pub(super) enum Use {
     /// Kernels.
     Storage,
+    /// Kernels, after an upload.
+    Upload,
     /// Transfers to the host.
     Download,
 }
@@ -127,8 +129,17 @@ pub(super) trait Driver: Send + Sync {
     fn submit(&self, commands: Vec<Command>) -> Result<Ticket, Error>;
 
     /// Submits commands that copy to `memory`, which is for [`Use::Download`]. The channel, like that of
-    /// [`end_of`](Self::end_of), reports when it can be read.
-    fn submit_download(&self, commands: Vec<Command>, memory: &Memory) -> Result<oneshot::Receiver<()>, Error>;
+    /// [`end_of`](Self::end_of), reports when it can be read. The commands may run before those of other submissions
+    /// that came after the last download if they are a copy that `continues` it.
+    fn submit_download(
+        &self,
+        commands: Vec<Command>,
+        memory: &Memory,
+        continues: bool,
+    ) -> Result<oneshot::Receiver<()>, Error>;
+
+    /// Returns the bytes of a download that are best copied at once.
+    fn download_part(&self) -> usize;
 
     /// Copies the words of memory that a [`submit_download`](Self::submit_download) has reported, to one part after the
     /// other. Returns `false` if they are not there. They can be read once.

@@ -8,9 +8,12 @@ use anabranch::Pool;
 
 use super::*;
 
-/// Begins an operation that takes a while.
-fn long(queue: &GpuQueue) -> Reply {
-    let inputs = Inputs { graph: Graph::default(), roots: [Node::Index], words: [1], len: 20_000_000 };
+/// A number of elements that most devices take a while for.
+const LEN: u32 = 20_000_000;
+
+/// Begins an operation on so many elements.
+fn long(queue: &GpuQueue, len: u32) -> Reply {
+    let inputs = Inputs { graph: Graph::default(), roots: [Node::Index], words: [1], len };
     queue.reduce(inputs, kernels().add, &[0]).unwrap()
 }
 
@@ -18,17 +21,20 @@ fn long(queue: &GpuQueue) -> Reply {
 fn other_fibers_run_on_the_only_worker_while_a_fiber_waits() {
     let Some(queue) = queue() else { return };
     let pool = Pool::builder().threads(1).build().unwrap();
-    // The device could be faster than the start of a fiber.
+    let mut len = LEN;
     while !pool.run(|cx| {
         let (waited, ran_before) = (AtomicBool::new(false), AtomicBool::new(false));
-        let reply = long(&queue);
+        let reply = long(&queue, len);
         cx.scope(|s| {
             s.spawn(|_| ran_before.store(!waited.load(Ordering::Relaxed), Ordering::Relaxed));
             reply.wait(s).unwrap();
             waited.store(true, Ordering::Relaxed);
         });
         ran_before.load(Ordering::Relaxed)
-    }) {}
+    }) {
+        // The device was faster than the start of a fiber.
+        len = len.saturating_mul(2);
+    }
 }
 
 #[test]
@@ -37,18 +43,21 @@ fn a_wait_is_cancelled_before_and_while_it_waits() {
     run(|cx| {
         let error = cx.cancellable(|cx, cancel| {
             cancel.cancel();
-            long(&queue).wait(cx).unwrap_err()
+            long(&queue, LEN).wait(cx).unwrap_err()
         });
         assert_eq!(error, Error::Cancelled);
-        // The device could be faster than the other fiber.
+        let mut len = LEN;
         while cx.cancellable(|cx, cancel| {
             cx.scope(|s| {
-                let reply = long(&queue);
+                let reply = long(&queue, len);
                 s.spawn(move |_| cancel.cancel());
                 reply.wait(s)
             })
         }) != Err(Error::Cancelled)
-        {}
+        {
+            // The device was faster than the other fiber.
+            len = len.saturating_mul(2);
+        }
         let vec = queue.upload(&[1, 2]).unwrap();
         let error = cx.cancellable(|cx, cancel| {
             cancel.cancel();
@@ -71,13 +80,13 @@ fn a_reply_is_a_future_and_can_be_dropped_after_a_poll() {
         assert_eq!(words.unwrap(), [6]);
         let poll_once =
             |reply: &mut Reply| cx.block_on(poll_fn(|context| Poll::Ready(reply.poll(context).is_ready()))).unwrap();
-        let mut reply = long(&queue);
+        let mut reply = long(&queue, LEN);
         poll_once(&mut reply);
         drop(reply);
-        let mut reply = long(&queue);
+        let mut reply = long(&queue, LEN);
         // A reply that is ready is taken by the poll.
         if !poll_once(&mut reply) {
-            assert_eq!(reply.wait(cx).unwrap(), [(20_000_000u64 * 19_999_999 / 2) as u32]);
+            assert_eq!(reply.wait(cx).unwrap(), [(u64::from(LEN) * u64::from(LEN - 1) / 2) as u32]);
         }
     });
 }

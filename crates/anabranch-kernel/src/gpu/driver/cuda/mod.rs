@@ -28,6 +28,10 @@ use uploads::{PART, Uploads};
 pub(in crate::gpu) use api::{Event, Kernels};
 pub(in crate::gpu) use cards::{Card, cards};
 
+/// The bytes of a download that are copied at once. Locked memory for all of a large one takes longer to get than the
+/// copy.
+const DOWNLOAD_PART: usize = 4 * LARGE as usize;
+
 /// Memory.
 #[derive(Clone)]
 pub(in crate::gpu) enum Memory {
@@ -97,7 +101,9 @@ impl Drop for Driver {
 impl super::Driver for Driver {
     fn allocate(&self, kind: Use, bytes: u64) -> Result<super::Memory, Error> {
         Ok(super::Memory::Cuda(match kind {
-            Use::Storage => Memory::Device(Arc::new(DeviceMemory::new(&self.context, bytes)?)),
+            Use::Storage | Use::Upload => {
+                Memory::Device(Arc::new(DeviceMemory::new(&self.context, bytes, kind == Use::Upload)?))
+            }
             Use::Download => Memory::Host(Arc::new(HostMemory::new(&self.context, bytes)?)),
         }))
     }
@@ -143,10 +149,19 @@ impl super::Driver for Driver {
         self.context.record().map(Ticket::Cuda)
     }
 
-    fn submit_download(&self, commands: Vec<Command>, to: &super::Memory) -> Result<oneshot::Receiver<()>, Error> {
-        let mut receiving = host_memory(to).receive()?;
+    fn submit_download(
+        &self,
+        commands: Vec<Command>,
+        to: &super::Memory,
+        continues: bool,
+    ) -> Result<oneshot::Receiver<()>, Error> {
+        let mut receiving = host_memory(to).receive(continues)?;
         self.submit_to(commands, Some(&mut receiving))?;
         Ok(self.poller.end_of(receiving.end()?))
+    }
+
+    fn download_part(&self) -> usize {
+        DOWNLOAD_PART
     }
 
     fn read(&self, memory: &super::Memory, parts: [&mut [u32]; 2]) -> bool {

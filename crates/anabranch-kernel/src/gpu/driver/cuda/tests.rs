@@ -1,6 +1,7 @@
 //! Copies beside kernels, kept images, the text of modules that no test of devices has, and what the writer refuses.
 
 use std::future::poll_fn;
+use std::ops::Range;
 use std::sync::Arc;
 use std::task::Poll;
 
@@ -12,7 +13,7 @@ use super::cache::Cache;
 use super::{Command, Driver, Event, Launch, Source, Ticket, Use, cards, compiler};
 use crate::gpu::driver::{Dispatch, Driver as _};
 use crate::gpu::launch::Commands;
-use crate::gpu::tests::{Graph, Inputs, Node, device, download, numbers, queue, run};
+use crate::gpu::tests::{Graph, Inputs, Node, device, download, kernels, numbers, queue, run};
 use crate::gpu::traps::TrapSet;
 use crate::gpu::{Buffer, GpuQueue, Reply};
 
@@ -25,31 +26,69 @@ fn written(buffer: &Buffer) -> Arc<Event> {
     }
 }
 
-/// Begins a map that takes a while.
+/// Begins a kernel that takes a while, on a card and on a simulated one: each of some lanes adds a million numbers.
 fn long(queue: &GpuQueue) -> Buffer {
-    queue.collect(Inputs { graph: Graph::default(), roots: [Node::Index], words: [1], len: 8_000_000 }).unwrap()
+    let numbers = queue.zeroed(1_000_000).unwrap();
+    let mut graph = Graph::default();
+    let args = vec![Node::Whole { buffer: graph.buffer(&numbers), words: 1 }];
+    let root = Node::Call { name: kernels().sum.name, program: kernels().sum.program, args };
+    queue.collect(Inputs { graph, roots: [root], words: [1], len: 32 }).unwrap()
 }
 
 #[test]
 fn a_large_upload_ends_while_a_kernel_runs() {
-    let Some(queue) = queue().filter(|_| !cards().0.is_empty()) else { return };
+    let Some(device) = device().filter(|_| !cards().0.is_empty()) else { return };
+    // No other test frees memory of this queue.
+    let queue = GpuQueue::open(&device).unwrap();
     let words = numbers(1 << 18);
-    // The kernel could be faster.
-    let mut rounds = (0..50).map(|_| {
+    let mut held = Vec::new();
+    let mut rounds = (0..20).map(|_| {
+        // Memory that is allocated, and memory that is free.
+        let free = queue.upload(&words).unwrap();
+        assert!(download(&free).unwrap() == words);
+        drop(free);
         let kernel = long(&queue);
-        let uploaded = queue.upload(&words).unwrap();
-        written(&uploaded).wait().unwrap();
+        let uploaded = [(); 2].map(|()| queue.upload(&words).unwrap());
+        uploaded.iter().for_each(|uploaded| written(uploaded).wait().unwrap());
         let ended_before = !written(&kernel).is_reached().unwrap();
-        assert!(download(&uploaded).unwrap() == words);
+        assert!(uploaded.iter().all(|uploaded| download(uploaded).unwrap() == words));
+        held.extend(uploaded);
         ended_before
     });
+    // The kernel could be faster.
     assert!(rounds.any(|ended_before| ended_before));
+}
+
+/// Begins to download a part of a vector.
+fn begin_part(vec: &Buffer, part: Range<usize>, continues: bool) -> Reply {
+    let commands = Commands { list: Vec::new(), traps: TrapSet::default(), held: Vec::new() };
+    vec.queue.reply_part(commands, &vec.block, part.start, part.len(), continues).unwrap()
 }
 
 /// Begins to download a vector.
 fn begin_download(vec: &Buffer) -> Reply {
-    let commands = Commands { list: Vec::new(), traps: TrapSet::default(), held: Vec::new() };
-    vec.queue.reply(commands, &vec.block, 0, vec.words()).unwrap()
+    begin_part(vec, 0..vec.words(), false)
+}
+
+#[test]
+fn the_next_part_of_a_download_does_not_wait_for_a_kernel() {
+    let Some(queue) = queue().filter(|_| !cards().0.is_empty()) else { return };
+    let words = numbers(1 << 18);
+    let vec = queue.upload(&words).unwrap();
+    let mut rounds = (0..20).map(|_| {
+        let (first, next) = (0..LARGE as usize / 4, LARGE as usize / 4..words.len());
+        let replies = begin_part(&vec, first.clone(), false);
+        let kernel = long(&queue);
+        // The last one is small.
+        let end = next.end - 7;
+        let replies = [replies, begin_part(&vec, next.start..end, true), begin_part(&vec, end..next.end, true)];
+        let parts = replies.map(|reply| run(|cx| reply.wait(cx)).unwrap());
+        let ended_before = !written(&kernel).is_reached().unwrap();
+        assert!(parts.concat() == words);
+        ended_before
+    });
+    // The kernel could be faster.
+    assert!(rounds.any(|ended_before| ended_before));
 }
 
 #[test]
@@ -143,7 +182,7 @@ fn a_kept_image_is_loaded_and_one_that_the_driver_refuses_is_made_again() {
         let launch = Launch { pipeline, bindings: vec![(0, words.clone(), 4)], dispatches: vec![dispatch] };
         let to = driver.allocate(Use::Download, 4).unwrap();
         let copy = Command::Copy { from: (words, 0), to: (to.clone(), 0), bytes: 4 };
-        let mut end = driver.submit_download(vec![Command::Launch(launch), copy], &to).unwrap();
+        let mut end = driver.submit_download(vec![Command::Launch(launch), copy], &to, false).unwrap();
         driver.wake();
         run(|cx| end.recv(cx)).unwrap();
         let mut word = [0];

@@ -154,7 +154,7 @@ impl Driver {
 impl super::Driver for Driver {
     fn allocate(&self, kind: Use, bytes: u64) -> Result<Memory, Error> {
         let usage = match kind {
-            Use::Storage => BufferUsages::STORAGE | BufferUsages::COPY_SRC | BufferUsages::COPY_DST,
+            Use::Storage | Use::Upload => BufferUsages::STORAGE | BufferUsages::COPY_SRC | BufferUsages::COPY_DST,
             Use::Download => BufferUsages::MAP_READ | BufferUsages::COPY_DST,
         };
         let descriptor = BufferDescriptor { label: None, size: bytes, usage, mapped_at_creation: false };
@@ -212,7 +212,12 @@ impl super::Driver for Driver {
         self.submit_and(commands, || ()).map(Ticket::Wgpu)
     }
 
-    fn submit_download(&self, commands: Vec<Command>, memory: &Memory) -> Result<oneshot::Receiver<()>, Error> {
+    fn submit_download(
+        &self,
+        commands: Vec<Command>,
+        memory: &Memory,
+        _: bool,
+    ) -> Result<oneshot::Receiver<()>, Error> {
         let (sender, receiver) = oneshot::channel();
         let submission = self.submit_and(commands, || {
             buffer(memory).map_async(MapMode::Read, .., move |mapped| {
@@ -225,6 +230,11 @@ impl super::Driver for Driver {
         // The callback runs in this wait.
         self.poller.watch(submission);
         Ok(receiver)
+    }
+
+    /// Parts would wait for the commands of others.
+    fn download_part(&self) -> usize {
+        usize::MAX
     }
 
     fn read(&self, memory: &Memory, parts: [&mut [u32]; 2]) -> bool {

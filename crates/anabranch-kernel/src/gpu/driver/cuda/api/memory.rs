@@ -29,20 +29,33 @@ struct Uses {
 }
 
 impl DeviceMemory {
-    /// Allocates memory, not none.
-    pub(in crate::gpu::driver::cuda) fn new(context: &Arc<Context>, bytes: u64) -> Result<Self, Error> {
+    /// Allocates memory, not none. That for a large upload does not wait for the kernels so far.
+    pub(in crate::gpu::driver::cuda) fn new(
+        context: &Arc<Context>,
+        bytes: u64,
+        is_for_upload: bool,
+    ) -> Result<Self, Error> {
         let _current = context.enter()?;
         let size = usize::try_from(bytes).map_err(|_| Error::OutOfMemory { bytes, is_host: false })?;
+        let stream = if is_for_upload && bytes >= LARGE { context.allocations } else { context.stream };
         let allocated = match context.is_ordered {
             // SAFETY: the stream belongs to the context. The contents are any words, which only kernels read.
-            true => unsafe { result::malloc_async(context.stream, size) },
+            true => unsafe { result::malloc_async(stream, size) },
             // SAFETY: as above.
             false => unsafe { result::malloc_sync(size) },
         };
         let address = context.checked(bytes, allocated)?;
         let memory = Self { address, bytes, uses: Mutex::default(), context: Arc::clone(context) };
-        // A large upload waits for the allocation.
-        memory.release()?;
+        if bytes >= LARGE {
+            // A large upload waits for the allocation, and so do the kernels.
+            let allocated = context.record_in(stream).and_then(|allocated| {
+                if stream != context.stream {
+                    context.wait_in(context.stream, &allocated)?;
+                }
+                Ok(allocated)
+            });
+            memory.uses().kernels = Some(allocated.inspect_err(|_| context.synchronize())?);
+        }
         Ok(memory)
     }
 
@@ -139,15 +152,17 @@ impl HostMemory {
         Ok(memory)
     }
 
-    /// Begins copies to the memory. They come after those for an earlier caller that did not wait for their end.
-    pub(in crate::gpu::driver::cuda) fn receive(&self) -> Result<Receiving<'_>, Error> {
+    /// Begins copies to the memory. They come after those for an earlier caller that did not wait for their end. They
+    /// do not wait for the kernels so far if they continue a large one.
+    pub(in crate::gpu::driver::cuda) fn receive(&self, continues: bool) -> Result<Receiving<'_>, Error> {
         let (copies, context) = (self.copies(), &self.context);
+        let stream = if continues { context.downloads } else { context.stream };
         match &*copies {
-            Copies::Until(event) if !event.is_reached()? => context.wait_in(context.stream, event)?,
+            Copies::Until(event) if !event.is_reached()? => context.wait_in(stream, event)?,
             Copies::Submitted => context.synchronize(),
             Copies::Until(_) | Copies::None => {}
         }
-        Ok(Receiving { memory: self, copies, large: None })
+        Ok(Receiving { memory: self, copies, continues, large: None })
     }
 
     /// Returns whether no copy uses the memory.
@@ -260,6 +275,7 @@ impl Drop for HostMemory {
 pub(in crate::gpu::driver::cuda) struct Receiving<'a> {
     memory: &'a HostMemory,
     copies: MutexGuard<'a, Copies>,
+    continues: bool,
     /// The end of the copies so far, if the last one is large.
     large: Option<Arc<Event>>,
 }
@@ -277,9 +293,9 @@ impl Receiving<'_> {
         assert!(to.checked_add(bytes).is_some_and(|end| end <= self.memory.bytes), "a part is in its memory");
         let address = from.part(context, offset, bytes);
         // Those after a large one end later.
-        let is_large = bytes >= LARGE || self.large.is_some();
+        let is_large = bytes >= LARGE || self.continues || self.large.is_some();
         let stream = if is_large { context.downloads } else { context.stream };
-        if is_large {
+        if is_large && !self.continues {
             context.wait_in(stream, &*context.record()?)?;
         }
         *self.copies = Copies::Submitted;

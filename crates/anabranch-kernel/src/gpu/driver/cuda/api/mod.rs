@@ -7,7 +7,8 @@
 //! Large copies to and from the host have a stream for each direction, so that kernels run meanwhile. The stream of
 //! kernels waits for an upload at once. A download waits for what the stream of kernels has when it begins. Memory that
 //! is downloaded has the event after that, for which the stream of kernels waits before the memory is freed or used
-//! again. An upload waits for the allocation of its memory, or for the work of the last owner on it.
+//! again. An upload waits for the work of the last owner of its memory, or for the allocation: that has a stream too,
+//! since it would wait for kernels otherwise.
 //!
 //! The context is the primary one of the card, which the program's other users of CUDA share.
 
@@ -84,6 +85,8 @@ pub(super) struct Context {
     /// The streams of large copies.
     uploads: sys::CUstream,
     downloads: sys::CUstream,
+    /// The stream in which memory for large uploads is allocated.
+    allocations: sys::CUstream,
     /// Whether memory is allocated and freed in the order of the stream.
     is_ordered: bool,
     /// Events that are not in use.
@@ -163,13 +166,15 @@ impl Context {
             stream: ptr::null_mut(),
             uploads: ptr::null_mut(),
             downloads: ptr::null_mut(),
+            allocations: ptr::null_mut(),
             is_ordered,
             events: Mutex::default(),
             sleeps: Mutex::default(),
             lost: OnceLock::new(),
         };
         let _current = Current::enter(context).map_err(failed)?;
-        for stream in [&mut opened.stream, &mut opened.uploads, &mut opened.downloads] {
+        let Self { stream, uploads, downloads, allocations, .. } = &mut opened;
+        for stream in [stream, uploads, downloads, allocations] {
             *stream = result::stream::create(result::stream::StreamKind::NonBlocking).map_err(failed)?;
         }
         Ok(Arc::new(opened))
@@ -208,10 +213,15 @@ impl Context {
         })
     }
 
+    /// Returns the streams. Work waits for earlier work in its own stream or in one before that.
+    fn streams(&self) -> [sys::CUstream; 4] {
+        [self.allocations, self.uploads, self.stream, self.downloads]
+    }
+
     /// Waits until all work has ended.
     pub(super) fn synchronize(&self) {
         if let Ok(_current) = self.enter() {
-            for stream in [self.uploads, self.stream, self.downloads] {
+            for stream in self.streams() {
                 // SAFETY: the streams are destroyed in `drop`.
                 let _ = self.checked(0, unsafe { result::stream::synchronize(stream) });
             }
@@ -223,7 +233,7 @@ impl Context {
         self.record_in(self.stream)
     }
 
-    /// Returns an event at the end of the work so far of a stream, which is one of the three.
+    /// Returns an event at the end of the work so far of a stream, which is one of [`streams`](Self::streams).
     fn record_in(self: &Arc<Self>, stream: sys::CUstream) -> Result<Arc<Event>, Error> {
         let _current = self.enter()?;
         let kept = self.events().pop();
@@ -237,7 +247,7 @@ impl Context {
         Ok(Arc::new(event))
     }
 
-    /// Lets later work of a stream, which is one of the three, wait for an event.
+    /// Lets later work of a stream, which is one of [`streams`](Self::streams), wait for an event.
     fn wait_in(&self, stream: sys::CUstream, event: &Event) -> Result<(), Error> {
         let _current = self.enter()?;
         let flags = sys::CUevent_wait_flags::CU_EVENT_WAIT_DEFAULT;
@@ -288,7 +298,7 @@ impl Drop for Context {
                 let _ = result::event::destroy(event);
                 let _ = result::stream::destroy(stream);
             }
-            for stream in [self.uploads, self.stream, self.downloads] {
+            for stream in self.streams() {
                 if !stream.is_null() {
                     let _ = result::stream::synchronize(stream);
                     let _ = result::stream::destroy(stream);
