@@ -97,6 +97,7 @@ struct PlanFields {
     vectors_per_block: u32,
     lanes_per_block: u64,
     elements_per_lane: u64,
+    waves: u64,
     /// From 0 to 1.
     occupancy: f64,
     rule: &'static str,
@@ -125,6 +126,7 @@ fn to_json(device: &Device, plan: &Plan) -> String {
             vectors_per_block: plan.vectors_per_block(),
             lanes_per_block: plan.lanes_per_block(),
             elements_per_lane: plan.elements_per_lane(),
+            waves: plan.waves(),
             occupancy: plan.occupancy(),
             rule: plan.rule().name(),
             reason: plan.reason().to_string(),

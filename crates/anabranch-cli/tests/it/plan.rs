@@ -26,8 +26,8 @@ fn plan_as_json() {
     let plan = &json["plan"];
     assert_eq!((&json["schema"], &json["device"]["cores"]), (&1.into(), &128.into()));
     assert_eq!(
-        (&plan["elements"], &plan["blocks"], &plan["lanes_per_block"]),
-        (&u64::MAX.into(), &256.into(), &768.into())
+        (&plan["elements"], &plan["blocks"], &plan["lanes_per_block"], &plan["waves"]),
+        (&u64::MAX.into(), &256.into(), &768.into(), &32.into())
     );
     assert_eq!((&plan["rule"], &plan["occupancy"]), (&"stride".into(), &1.0.into()));
     assert!(ended.stderr.contains("256 blocks"), "{ended:?}");

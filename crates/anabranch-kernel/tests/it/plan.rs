@@ -158,6 +158,20 @@ fn processor_gets_one_block_a_core() {
 }
 
 #[test]
+fn a_lane_takes_eight_elements_or_more_in_each_of_at_most_32_waves() {
+    let h100 = known("h100");
+    let full = 264 * 1024;
+    for (each, waves) in [(1, 1), (15, 1), (16, 2), (17, 2), (255, 31), (256, 32), (10_000, 32)] {
+        assert_eq!(h100.plan(full * each).waves(), waves, "{each}");
+    }
+    assert_eq!([0, 1, 10_000].map(|n| h100.plan(n).waves()), [1, 1, 1]);
+    let ends = |each: u64, words: &str| h100.plan(full * each).reason().to_string().ends_with(words);
+    assert!(ends(15, "of 100.0%."));
+    assert!(ends(16, "launches 2 times as many blocks, so that a core that has ended one begins the next."));
+    assert_eq!(Device::cpu().plan(1 << 40).waves(), 1);
+}
+
+#[test]
 fn reasons_say_what_decided() {
     let h100 = known("h100");
     for (n, rule, words) in [
