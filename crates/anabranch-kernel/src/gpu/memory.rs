@@ -14,7 +14,7 @@ use super::launch::Written;
 use super::opened::Opened;
 use crate::Error;
 
-/// Free blocks are kept up to this many bytes, or up to the bytes in use if these are more.
+/// Free blocks of each use are kept up to this many bytes, or up to the bytes in use if these are more.
 const KEPT: u64 = 256 << 20;
 
 /// The smallest block, in bytes.
@@ -24,7 +24,7 @@ const SMALLEST: u64 = 256;
 #[derive(Default)]
 pub(super) struct FreeMemory {
     free: HashMap<(Use, u64), Vec<Memory>>,
-    free_bytes: u64,
+    free_bytes: HashMap<Use, u64>,
     used_bytes: u64,
 }
 
@@ -59,19 +59,19 @@ impl Block {
             memory.used_bytes += size;
             let kept = memory.free.get_mut(&(list, size)).and_then(Vec::pop);
             if kept.is_some() {
-                memory.free_bytes -= size;
+                *memory.free_bytes_of(list) -= size;
             }
             kept
         };
         if let Some(memory) = kept {
             return Ok(block(memory));
         }
-        let create = || opened.driver.allocate(kind, size);
-        let created = match create() {
+        let created = match opened.driver.allocate(kind, size) {
             Err(Error::OutOfMemory { .. }) => {
                 let free = opened.memory().empty();
                 drop(free);
-                create()
+                // What was free is free in the order of the kernels. Memory for an upload may be allocated before that.
+                opened.driver.allocate(list, size)
             }
             created => created,
         };
@@ -98,17 +98,23 @@ impl Drop for Block {
         let is_free = self.reusable && self.opened.driver.release(&self.memory);
         let mut memory = self.opened.memory();
         memory.used_bytes -= size;
-        if is_free && memory.free_bytes + size <= KEPT.max(memory.used_bytes) {
-            memory.free_bytes += size;
+        let most = KEPT.max(memory.used_bytes);
+        let free_bytes = memory.free_bytes_of(self.kind);
+        if is_free && *free_bytes + size <= most {
+            *free_bytes += size;
             memory.free.entry((self.kind, size)).or_default().push(self.memory.clone());
         }
     }
 }
 
 impl FreeMemory {
+    fn free_bytes_of(&mut self, kind: Use) -> &mut u64 {
+        self.free_bytes.entry(kind).or_default()
+    }
+
     /// Removes all free blocks.
     fn empty(&mut self) -> Vec<Memory> {
-        self.free_bytes = 0;
+        self.free_bytes.clear();
         self.free.drain().flat_map(|(_, blocks)| blocks).collect()
     }
 }

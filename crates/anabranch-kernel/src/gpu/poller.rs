@@ -1,10 +1,10 @@
-//! The thread of an opened device that waits for its work.
+//! The thread that waits for the work of an opened device, or of one stream of it.
 //!
 //! It waits for the oldest submission for whose end a caller waits, so that a short kernel is reported although a long
-//! one is behind it. Submissions of several streams may end in another order, and are reported in that of the waits.
-//! While no caller waits, the thread sleeps, and a caller that waits for a short kernel looks itself instead of waking
-//! it. It ends after the last wait once the device is closed, and the thread that closes the device waits for that: a
-//! driver may crash if it is still called when the process exits.
+//! one is behind it. The submissions end in the order in which they were added, or are reported later. While no caller
+//! waits, the thread sleeps, and a caller that waits for a short kernel looks itself instead of waking it. It ends
+//! after the last wait once the device is closed, and the thread that closes the device waits for that: a driver may
+//! crash if it is still called when the process exits.
 
 use std::collections::VecDeque;
 use std::io;
@@ -85,10 +85,13 @@ impl<S: Clone + Send + 'static> Poller<S> {
         }
     }
 
-    /// Lets the thread wait for the submissions.
+    /// Lets the thread wait for the submissions, if there are some.
     pub(super) fn wake(&self) {
-        self.shared.lock().awake = true;
-        self.shared.changed.notify_one();
+        let mut state = self.shared.lock();
+        if !state.waits.is_empty() {
+            state.awake = true;
+            self.shared.changed.notify_one();
+        }
     }
 
     /// Returns what is sent at the end of a submission, once the thread is [awake](Self::wake) or a caller

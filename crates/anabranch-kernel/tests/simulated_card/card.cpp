@@ -371,26 +371,40 @@ int cuEventSynchronize(Event *event) {
     return SUCCESS;
 }
 
+// Returns memory that is not allocated yet, or null.
+static void *reserve(size_t bytes) {
+    Lock lock(state);
+    if (bytes > MEMORY - used) return nullptr;
+    used += bytes;
+    return aligned_alloc(256, (bytes + 255) / 256 * 256);
+}
 int cuMemAlloc_v2(uintptr_t *made, size_t bytes) {
     NEEDS_CONTEXT;
     if (bytes == 0) return INVALID_VALUE;
-    Lock lock(state);
-    if (bytes > MEMORY - used) return OUT_OF_MEMORY;
-    used += bytes;
-    lock.unlock();
-    void *address = aligned_alloc(256, (bytes + 255) / 256 * 256);
+    void *address = reserve(bytes);
+    if (!address) return OUT_OF_MEMORY;
     allocated(device_memory, address, bytes);
     *made = (uintptr_t)address;
     return SUCCESS;
 }
-// Waits for the calls that free memory, if there is too little.
+// Waits for the calls that free memory, if there is too little. Work in other streams has to wait for the allocation.
 int cuMemAllocAsync(uintptr_t *made, size_t bytes, Stream *stream) {
     NEEDS_CONTEXT;
     known(stream);
     if (is_old()) return NOT_SUPPORTED;
-    if (cuMemAlloc_v2(made, bytes) == SUCCESS) return SUCCESS;
-    synchronize_all();
-    return cuMemAlloc_v2(made, bytes);
+    if (bytes == 0) return INVALID_VALUE;
+    void *address = reserve(bytes);
+    if (!address) {
+        synchronize_all();
+        address = reserve(bytes);
+    }
+    if (!address) return OUT_OF_MEMORY;
+    *made = (uintptr_t)address;
+    stream->submit([=] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        allocated(device_memory, address, bytes);
+    });
+    return SUCCESS;
 }
 int cuMemFreeAsync(uintptr_t address, Stream *stream) {
     NEEDS_CONTEXT;

@@ -129,8 +129,8 @@ pub(super) trait Driver: Send + Sync {
     fn submit(&self, commands: Vec<Command>) -> Result<Ticket, Error>;
 
     /// Submits commands that copy to `memory`, which is for [`Use::Download`]. The channel, like that of
-    /// [`end_of`](Self::end_of), reports when it can be read. The commands may run before those of other submissions
-    /// that came after the last download if they are a copy that `continues` it.
+    /// [`end_of`](Self::end_of), reports when it can be read. Copies that continue a large download of the same memory
+    /// need not wait for the commands that came after its first part.
     fn submit_download(
         &self,
         commands: Vec<Command>,

@@ -20,7 +20,7 @@ use anabranch_kernel_ir::write_cuda;
 use super::{Command, Launch, Limits, Pipeline, Source, Ticket, Use};
 use crate::Error;
 use crate::gpu::poller::Poller;
-use api::{Context, DeviceMemory, HostMemory, LARGE, Receiving};
+use api::{Context, DeviceMemory, HostMemory, LARGE, Receiving, Stream};
 use cache::Cache;
 use compiler::Target;
 use uploads::{PART, Uploads};
@@ -41,7 +41,8 @@ pub(in crate::gpu) enum Memory {
 
 /// An opened card.
 pub(in crate::gpu) struct Driver {
-    poller: Poller<Arc<Event>>,
+    /// Those of kernels, uploads and downloads. Only the work of one stream ends in the order of its submission.
+    pollers: [Poller<Arc<Event>>; 3],
     context: Arc<Context>,
     target: Target,
     cache: Cache,
@@ -52,10 +53,24 @@ impl Driver {
     /// Opens a card. Returns the reason if it cannot be opened.
     pub(in crate::gpu) fn open(card: &Card) -> Result<(Self, Limits), String> {
         let context = Context::open(card.number)?;
-        let poller = Poller::start(|event: &Arc<Event>| event.wait().is_ok())
-            .map_err(|error| format!("no thread for it: {error}"))?;
+        let poller = || {
+            let poller = Poller::start(|event: &Arc<Event>| event.wait().is_ok());
+            poller.map_err(|error| format!("no thread for it: {error}"))
+        };
+        let pollers = [poller()?, poller()?, poller()?];
         let (target, cache, uploads) = (compiler::target(card.compute)?, Cache::of_user(), Uploads::default());
-        Ok((Self { poller, context, target, cache, uploads }, card.limits.clone()))
+        Ok((Self { pollers, context, target, cache, uploads }, card.limits.clone()))
+    }
+
+    /// Returns what is sent once an event is reached.
+    fn end_of_event(&self, event: Arc<Event>) -> oneshot::Receiver<()> {
+        let poller = match event.stream() {
+            Stream::Kernels => 0,
+            Stream::Uploads => 1,
+            Stream::Downloads => 2,
+            Stream::Allocations => unreachable!("no caller waits for an allocation"),
+        };
+        self.pollers[poller].end_of(event)
     }
 
     /// Submits the commands. Those that copy to memory of the host do so by `receiving`.
@@ -157,7 +172,7 @@ impl super::Driver for Driver {
     ) -> Result<oneshot::Receiver<()>, Error> {
         let mut receiving = host_memory(to).receive(continues)?;
         self.submit_to(commands, Some(&mut receiving))?;
-        Ok(self.poller.end_of(receiving.end()?))
+        Ok(self.end_of_event(receiving.end()?))
     }
 
     fn download_part(&self) -> usize {
@@ -173,15 +188,15 @@ impl super::Driver for Driver {
     }
 
     fn end_of(&self, ticket: &Ticket) -> oneshot::Receiver<()> {
-        self.poller.end_of(Arc::clone(event(ticket)))
+        self.end_of_event(Arc::clone(event(ticket)))
     }
 
     fn look(&self) {
-        self.poller.look(|event| event.is_reached().unwrap_or(false));
+        self.pollers.iter().for_each(|poller| poller.look(|event| event.is_reached().unwrap_or(false)));
     }
 
     fn wake(&self) {
-        self.poller.wake();
+        self.pollers.iter().for_each(Poller::wake);
     }
 
     fn lost(&self) -> Option<String> {
@@ -196,7 +211,8 @@ impl super::Driver for Driver {
 
     #[cfg(test)]
     fn thread_alive(&self) -> Box<dyn Fn() -> bool> {
-        self.poller.alive()
+        let alive = self.pollers.each_ref().map(Poller::alive);
+        Box::new(move || alive.iter().any(|alive| alive()))
     }
 }
 

@@ -79,12 +79,14 @@ fn the_next_part_of_a_download_does_not_wait_for_a_kernel() {
         let (first, next) = (0..LARGE as usize / 4, LARGE as usize / 4..words.len());
         let replies = begin_part(&vec, first.clone(), false);
         let kernel = long(&queue);
+        let earlier = begin_download(&kernel);
         // The last one is small.
         let end = next.end - 7;
         let replies = [replies, begin_part(&vec, next.start..end, true), begin_part(&vec, end..next.end, true)];
         let parts = replies.map(|reply| run(|cx| reply.wait(cx)).unwrap());
         let ended_before = !written(&kernel).is_reached().unwrap();
         assert!(parts.concat() == words);
+        run(|cx| earlier.wait(cx)).unwrap();
         ended_before
     });
     // The kernel could be faster.
@@ -140,6 +142,15 @@ fn a_kernel_waits_for_a_large_upload() {
         let words = vec![round; 1 << 18];
         assert!(download(&map(&queue.upload(&words).unwrap())).unwrap() == words);
     }
+}
+
+#[test]
+fn a_small_upload_waits_for_memory_of_the_size_of_large_ones() {
+    let Some(device) = device() else { return };
+    let queue = GpuQueue::open(&device).unwrap();
+    let words = numbers(LARGE as u32 / 4 - 1);
+    let vecs: Vec<_> = (0..10).map(|_| queue.upload(&words).unwrap()).collect();
+    assert!(vecs.iter().all(|vec| download(vec).unwrap() == words));
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anabranch_kernel_ir::CudaSource;
 use cudarc::driver::{result, sys};
 
-use super::{Context, DeviceMemory};
+use super::{Context, DeviceMemory, Stream};
 use crate::Error;
 use crate::gpu::launch::Immediates;
 
@@ -72,7 +72,7 @@ impl Context {
         // that other users may not write to: `create` of the cache makes it so, and the documentation of the crate asks
         // for it. This memory is freed, and the kernel unloaded, after the work of the stream.
         self.checked(0, unsafe {
-            result::launch_kernel(kernels.functions[entry], grid, block, 0, self.stream, &mut pointers)
+            result::launch_kernel(kernels.functions[entry], grid, block, 0, self.raw(Stream::Kernels), &mut pointers)
         })
     }
 }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cudarc::driver::{result, sys};
 
-use super::{Context, Event};
+use super::{Context, Event, Stream};
 use crate::Error;
 
 /// The bytes of a large copy, which runs beside kernels. Tests have more of them.
@@ -37,10 +37,10 @@ impl DeviceMemory {
     ) -> Result<Self, Error> {
         let _current = context.enter()?;
         let size = usize::try_from(bytes).map_err(|_| Error::OutOfMemory { bytes, is_host: false })?;
-        let stream = if is_for_upload && bytes >= LARGE { context.allocations } else { context.stream };
+        let stream = if is_for_upload && bytes >= LARGE { Stream::Allocations } else { Stream::Kernels };
         let allocated = match context.is_ordered {
             // SAFETY: the stream belongs to the context. The contents are any words, which only kernels read.
-            true => unsafe { result::malloc_async(stream, size) },
+            true => unsafe { result::malloc_async(context.raw(stream), size) },
             // SAFETY: as above.
             false => unsafe { result::malloc_sync(size) },
         };
@@ -49,8 +49,8 @@ impl DeviceMemory {
         if bytes >= LARGE {
             // A large upload waits for the allocation, and so do the kernels.
             let allocated = context.record_in(stream).and_then(|allocated| {
-                if stream != context.stream {
-                    context.wait_in(context.stream, &allocated)?;
+                if stream != Stream::Kernels {
+                    context.wait_in(Stream::Kernels, &allocated)?;
                 }
                 Ok(allocated)
             });
@@ -73,7 +73,7 @@ impl DeviceMemory {
     fn end_download(&self) -> Result<(), Error> {
         let mut uses = self.uses();
         if let Some(download) = &uses.download {
-            self.context.wait_in(self.context.stream, download)?;
+            self.context.wait_in(Stream::Kernels, download)?;
         }
         uses.download = None;
         Ok(())
@@ -101,10 +101,10 @@ impl Drop for DeviceMemory {
             self.context.synchronize();
         }
         // SAFETY: `new` allocated the memory, and no later work uses it. The stream of kernels has waited for the
-        // copies in the other streams. `free_sync` waits for earlier work.
+        // allocation and the copies in the other streams. `free_sync` waits for earlier work.
         let _ = unsafe {
             match self.context.is_ordered {
-                true => result::free_async(self.address, self.context.stream),
+                true => result::free_async(self.address, self.context.raw(Stream::Kernels)),
                 false => result::free_sync(self.address),
             }
         };
@@ -152,13 +152,15 @@ impl HostMemory {
         Ok(memory)
     }
 
-    /// Begins copies to the memory. They come after those for an earlier caller that did not wait for their end. They
-    /// do not wait for the kernels so far if they continue a large one.
+    /// Begins copies to the memory. They come after those for an earlier caller that did not wait for their end. Those
+    /// that continue a large download of the same memory do not wait for the kernels so far.
     pub(in crate::gpu::driver::cuda) fn receive(&self, continues: bool) -> Result<Receiving<'_>, Error> {
         let (copies, context) = (self.copies(), &self.context);
-        let stream = if continues { context.downloads } else { context.stream };
         match &*copies {
-            Copies::Until(event) if !event.is_reached()? => context.wait_in(stream, event)?,
+            Copies::Until(event) if !event.is_reached()? => {
+                context.wait_in(Stream::Kernels, event)?;
+                context.wait_in(Stream::Downloads, event)?;
+            }
             Copies::Submitted => context.synchronize(),
             Copies::Until(_) | Copies::None => {}
         }
@@ -208,7 +210,7 @@ impl HostMemory {
         };
         let context = &self.context;
         let _current = context.enter()?;
-        let stream = if is_large { context.uploads } else { context.stream };
+        let stream = if is_large { Stream::Uploads } else { Stream::Kernels };
         let address = to.part(context, offset, bytes.len() as u64);
         if is_large {
             let uses = to.uses();
@@ -217,10 +219,10 @@ impl HostMemory {
         *copies = Copies::Submitted;
         // SAFETY: both have the bytes. This memory is not written or freed before the event, and that of the card is
         // freed in the stream of kernels, which waits for the event.
-        context.checked(0, unsafe { result::memcpy_htod_async(address, source, stream) })?;
+        context.checked(0, unsafe { result::memcpy_htod_async(address, source, context.raw(stream)) })?;
         let ended = context.record_in(stream).and_then(|event| {
             if is_large {
-                context.wait_in(context.stream, &event)?;
+                context.wait_in(Stream::Kernels, &event)?;
             }
             Ok(event)
         });
@@ -293,22 +295,24 @@ impl Receiving<'_> {
         assert!(to.checked_add(bytes).is_some_and(|end| end <= self.memory.bytes), "a part is in its memory");
         let address = from.part(context, offset, bytes);
         // Those after a large one end later.
-        let is_large = bytes >= LARGE || self.continues || self.large.is_some();
-        let stream = if is_large { context.downloads } else { context.stream };
-        if is_large && !self.continues {
+        let mut uses = from.uses();
+        let continues = self.continues && uses.download.is_some();
+        let is_large = bytes >= LARGE || continues || self.large.is_some();
+        let stream = if is_large { Stream::Downloads } else { Stream::Kernels };
+        if is_large && !continues {
             context.wait_in(stream, &*context.record()?)?;
         }
         *self.copies = Copies::Submitted;
         // SAFETY: both have the bytes. This memory is not read or freed before an event after the copy, and that of
-        // the card is freed in the stream of kernels, which waits for the event.
+        // the card is freed in the stream of kernels, which waits for the event. The stream of the copy has waited for
+        // its allocation: that of downloads at the first large copy, which is the one that `continues` asks for.
         let copied = unsafe {
             let to = self.memory.address.as_ptr().add(to as usize).cast();
-            sys::cuMemcpyDtoHAsync_v2(to, address, bytes as usize, stream)
+            sys::cuMemcpyDtoHAsync_v2(to, address, bytes as usize, context.raw(stream))
         };
         context.checked(0, copied.result())?;
         if is_large {
             // Under the lock, so that no earlier event takes the place of a later one.
-            let mut uses = from.uses();
             let event = context.record_in(stream).inspect_err(|_| context.synchronize())?;
             uses.download = Some(Arc::clone(&event));
             self.large = Some(event);

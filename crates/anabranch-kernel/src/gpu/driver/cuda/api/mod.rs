@@ -1,14 +1,15 @@
 //! The calls of the CUDA driver, behind types that cannot be misused.
 //!
 //! All work of an opened device but large copies is in one stream, so it runs in the order of the calls. Memory of the
-//! device is freed in this order too, after the work that was submitted before. Memory of the host that a copy uses has
-//! the event after the copy, and is neither read, written nor freed before this event.
+//! device is freed in this order too, after the work that was submitted before, and allocated in it. Memory of the host
+//! that a copy uses has the event after the copy, and is neither read, written nor freed before this event.
 //!
 //! Large copies to and from the host have a stream for each direction, so that kernels run meanwhile. The stream of
 //! kernels waits for an upload at once. A download waits for what the stream of kernels has when it begins. Memory that
 //! is downloaded has the event after that, for which the stream of kernels waits before the memory is freed or used
-//! again. An upload waits for the work of the last owner of its memory, or for the allocation: that has a stream too,
-//! since it would wait for kernels otherwise.
+//! again. An upload waits for the work of the last owner of its memory, or for the allocation if it is new. So that
+//! this does not come after kernels, new memory for large uploads is allocated in a fourth stream, for which that of
+//! kernels waits.
 //!
 //! The context is the primary one of the card, which the program's other users of CUDA share.
 
@@ -76,17 +77,25 @@ pub(super) fn identity(card: i32) -> Option<(String, u64, String)> {
     Some((name, memory as u64, slot.map(|slot| slot.to_string_lossy().into_owned()).unwrap_or_default()))
 }
 
+/// A stream of a context.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stream {
+    /// Kernels and small copies.
+    Kernels,
+    /// Large copies to the card.
+    Uploads,
+    /// Large copies from the card.
+    Downloads,
+    /// The allocation of memory for large uploads.
+    Allocations,
+}
+
 /// An opened card: a context and its streams.
 pub(super) struct Context {
     device: sys::CUdevice,
     context: sys::CUcontext,
-    /// The stream of kernels and of small copies.
-    stream: sys::CUstream,
-    /// The streams of large copies.
-    uploads: sys::CUstream,
-    downloads: sys::CUstream,
-    /// The stream in which memory for large uploads is allocated.
-    allocations: sys::CUstream,
+    /// Those of [`Stream`].
+    streams: [sys::CUstream; 4],
     /// Whether memory is allocated and freed in the order of the stream.
     is_ordered: bool,
     /// Events that are not in use.
@@ -163,18 +172,14 @@ impl Context {
         let mut opened = Self {
             device,
             context,
-            stream: ptr::null_mut(),
-            uploads: ptr::null_mut(),
-            downloads: ptr::null_mut(),
-            allocations: ptr::null_mut(),
+            streams: [ptr::null_mut(); _],
             is_ordered,
             events: Mutex::default(),
             sleeps: Mutex::default(),
             lost: OnceLock::new(),
         };
         let _current = Current::enter(context).map_err(failed)?;
-        let Self { stream, uploads, downloads, allocations, .. } = &mut opened;
-        for stream in [stream, uploads, downloads, allocations] {
+        for stream in &mut opened.streams {
             *stream = result::stream::create(result::stream::StreamKind::NonBlocking).map_err(failed)?;
         }
         Ok(Arc::new(opened))
@@ -213,15 +218,15 @@ impl Context {
         })
     }
 
-    /// Returns the streams. Work waits for earlier work in its own stream or in one before that.
-    fn streams(&self) -> [sys::CUstream; 4] {
-        [self.allocations, self.uploads, self.stream, self.downloads]
+    /// Returns the driver's handle of a stream, which is destroyed with the context.
+    fn raw(&self, stream: Stream) -> sys::CUstream {
+        self.streams[stream as usize]
     }
 
     /// Waits until all work has ended.
     pub(super) fn synchronize(&self) {
         if let Ok(_current) = self.enter() {
-            for stream in self.streams() {
+            for stream in self.streams {
                 // SAFETY: the streams are destroyed in `drop`.
                 let _ = self.checked(0, unsafe { result::stream::synchronize(stream) });
             }
@@ -230,29 +235,29 @@ impl Context {
 
     /// Returns an event at the end of the kernels and small copies so far.
     pub(super) fn record(self: &Arc<Self>) -> Result<Arc<Event>, Error> {
-        self.record_in(self.stream)
+        self.record_in(Stream::Kernels)
     }
 
-    /// Returns an event at the end of the work so far of a stream, which is one of [`streams`](Self::streams).
-    fn record_in(self: &Arc<Self>, stream: sys::CUstream) -> Result<Arc<Event>, Error> {
+    /// Returns an event at the end of the work so far of a stream.
+    fn record_in(self: &Arc<Self>, stream: Stream) -> Result<Arc<Event>, Error> {
         let _current = self.enter()?;
         let kept = self.events().pop();
         let raw = match kept {
             Some(RawEvent(raw)) => raw,
             None => self.checked(0, create_event(0))?,
         };
-        let event = Event { raw, context: Arc::clone(self) };
+        let event = Event { raw, stream, context: Arc::clone(self) };
         // SAFETY: event and stream belong to the context, and are destroyed in its `drop`.
-        self.checked(0, unsafe { result::event::record(raw, stream) })?;
+        self.checked(0, unsafe { result::event::record(raw, self.raw(stream)) })?;
         Ok(Arc::new(event))
     }
 
-    /// Lets later work of a stream, which is one of [`streams`](Self::streams), wait for an event.
-    fn wait_in(&self, stream: sys::CUstream, event: &Event) -> Result<(), Error> {
+    /// Lets later work of a stream wait for an event.
+    fn wait_in(&self, stream: Stream, event: &Event) -> Result<(), Error> {
         let _current = self.enter()?;
         let flags = sys::CUevent_wait_flags::CU_EVENT_WAIT_DEFAULT;
         // SAFETY: event and stream are destroyed with the context.
-        self.checked(0, unsafe { result::stream::wait_event(stream, event.raw, flags) })
+        self.checked(0, unsafe { result::stream::wait_event(self.raw(stream), event.raw, flags) })
     }
 
     fn events(&self) -> MutexGuard<'_, Vec<RawEvent>> {
@@ -268,7 +273,7 @@ impl Context {
         let _current = self.enter()?;
         let address = memory.part(self, 0, bytes);
         // SAFETY: the bytes are in the memory, which is freed in the order of the stream.
-        self.checked(0, unsafe { result::memset_d8_async(address, 0, bytes as usize, self.stream) })
+        self.checked(0, unsafe { result::memset_d8_async(address, 0, bytes as usize, self.raw(Stream::Kernels)) })
     }
 
     /// Copies bytes from one memory to another one, from an offset to an offset.
@@ -281,7 +286,7 @@ impl Context {
         let _current = self.enter()?;
         let (from, to) = (from.part(self, from_offset, bytes), to.part(self, to_offset, bytes));
         // SAFETY: the bytes are in both, which are freed in the order of the stream.
-        self.checked(0, unsafe { result::memcpy_dtod_async(to, from, bytes as usize, self.stream) })
+        self.checked(0, unsafe { result::memcpy_dtod_async(to, from, bytes as usize, self.raw(Stream::Kernels)) })
     }
 }
 
@@ -298,7 +303,7 @@ impl Drop for Context {
                 let _ = result::event::destroy(event);
                 let _ = result::stream::destroy(stream);
             }
-            for stream in self.streams() {
+            for stream in self.streams {
                 if !stream.is_null() {
                     let _ = result::stream::synchronize(stream);
                     let _ = result::stream::destroy(stream);
@@ -341,6 +346,7 @@ impl Drop for Current {
 /// A point in a stream.
 pub(in crate::gpu) struct Event {
     raw: sys::CUevent,
+    stream: Stream,
     context: Arc<Context>,
 }
 
@@ -350,6 +356,11 @@ unsafe impl Send for Event {}
 unsafe impl Sync for Event {}
 
 impl Event {
+    /// Returns the stream.
+    pub(super) fn stream(&self) -> Stream {
+        self.stream
+    }
+
     /// Returns whether the stream has reached the event.
     pub(super) fn is_reached(&self) -> Result<bool, Error> {
         let _current = self.context.enter()?;
