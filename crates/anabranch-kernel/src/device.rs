@@ -43,6 +43,8 @@ pub struct Device {
     bandwidth: Option<u64>,
     source: &'static str,
     place: Place,
+    /// Whether the processor runs the kernels, also those of a driver such as lavapipe.
+    is_processor: bool,
 }
 
 /// Where a device is.
@@ -79,6 +81,7 @@ impl Device {
                 bandwidth: None,
                 source: "the program",
                 place: Place::Described,
+                is_processor: false,
             }),
         }
     }
@@ -98,6 +101,7 @@ impl Device {
             bandwidth: Some(bandwidth),
             source,
             place: Place::Described,
+            is_processor: false,
         }
     }
 
@@ -136,6 +140,7 @@ impl Device {
             bandwidth: None,
             source: "the operating system and the processor",
             place: Place::Processor,
+            is_processor: true,
         }
     }
 
@@ -149,6 +154,12 @@ impl Device {
     #[cfg_attr(not(any(feature = "cuda", feature = "gpu")), allow(dead_code, reason = "no GPU is found"))]
     pub(crate) fn with_source(self, source: &'static str) -> Self {
         Self { source, ..self }
+    }
+
+    /// Says that the processor runs the kernels.
+    #[cfg_attr(not(feature = "gpu"), allow(dead_code, reason = "drivers for processors are those of wgpu"))]
+    pub(crate) fn on_processor(self) -> Self {
+        Self { is_processor: true, ..self }
     }
 
     /// Returns the number of a GPU among those that were found.
@@ -223,7 +234,7 @@ impl Device {
     /// O(R) for R resident vectors.
     #[must_use]
     pub fn plan(&self, n: u64) -> Plan {
-        Plan::new(self.shape, n)
+        Plan::new(self.shape, n, !self.is_processor)
     }
 }
 

@@ -15,8 +15,11 @@ const WAVE_ELEMENTS: u64 = 8;
 /// - Each element belongs to exactly one lane.
 /// - If v ≥ c, no core is without a block. If v < c, each block is one vector.
 /// - The numbers of blocks on two cores differ by at most one.
-/// - All blocks are resident at the same time. A map on a GPU launches [`waves`](Self::waves) of them.
+/// - All blocks are resident at the same time.
 /// - A plan for no elements has no blocks.
+///
+/// A map of many elements on a GPU launches more blocks than are resident: [`waves`](Self::waves) times as many, whose
+/// lanes take fewer elements. All other figures are those of one wave.
 ///
 /// ```
 /// use anabranch_kernel::Device;
@@ -34,12 +37,13 @@ pub struct Plan {
     blocks: u64,
     vectors_per_block: u32,
     elements_per_lane: u64,
+    waves: u64,
     rule: Rule,
 }
 
 impl Plan {
-    /// Applies the rule. No number of `shape` is 0.
-    pub(crate) fn new(shape: Shape, elements: u64) -> Self {
+    /// Applies the rule. No number of `shape` is 0. `in_waves` says whether a map may have several waves.
+    pub(crate) fn new(shape: Shape, elements: u64, in_waves: bool) -> Self {
         let (cores, resident) = (u64::from(shape.cores), u64::from(shape.resident_vectors));
         let vectors = elements.div_ceil(u64::from(shape.lanes));
         let largest = largest_block(shape);
@@ -59,7 +63,11 @@ impl Plan {
         };
         let launched = blocks * u64::from(vectors_per_block);
         let elements_per_lane = if launched == 0 { 0 } else { vectors.div_ceil(launched) };
-        Self { shape, elements, blocks, vectors_per_block, elements_per_lane, rule }
+        let lanes = u128::from(launched) * u128::from(shape.lanes);
+        // At most the number of elements.
+        let least = u128::from(elements).checked_div(lanes).unwrap_or(0) as u64;
+        let waves = if in_waves { waves(least) } else { 1 };
+        Self { shape, elements, blocks, vectors_per_block, elements_per_lane, waves, rule }
     }
 
     /// Returns the elements that the plan is for.
@@ -104,14 +112,11 @@ impl Plan {
         self.elements_per_lane
     }
 
-    /// Returns how many times as many blocks a map launches on a GPU.
+    /// Returns how many times as many blocks a map launches, if a dispatch may have so many.
     ///
-    /// Resident blocks drift apart, and then read memory in many places. With more of them, a core that has ended a
-    /// block begins the next one, close to where the others read. There are at most 32 waves, and in each a lane takes
-    /// eight elements or more. It is 1 where a core keeps one vector, as in a processor.
-    ///
-    /// Adding vectors of 10^8 elements on an H200, a kernel in CUDA C++ moves 4.20 TB/s with 32 waves, and 3.82 with
-    /// one.
+    /// A core that has ended a block begins the next one. There are at most 32 waves, and a lane takes eight elements
+    /// or more in each. Where the processor runs the kernels, there is one. Adding vectors of 10^8 elements on an H200,
+    /// a kernel in CUDA C++ moves 4.20 TB/s in 32 waves, and 3.82 in one.
     ///
     /// ```
     /// use anabranch_kernel::Device;
@@ -122,7 +127,7 @@ impl Plan {
     /// ```
     #[must_use]
     pub fn waves(&self) -> u64 {
-        if self.shape.resident_vectors == 1 { 1 } else { waves(self.elements_per_lane) }
+        self.waves
     }
 
     /// Returns the lanes of all blocks, which is also the distance between two elements of a lane.
@@ -217,7 +222,7 @@ impl fmt::Display for Plan {
     }
 }
 
-/// Returns the waves of a map whose lanes take so many elements.
+/// Returns the waves of a map whose lanes take so many elements or more.
 pub(crate) fn waves(elements_per_lane: u64) -> u64 {
     (elements_per_lane / WAVE_ELEMENTS).clamp(1, MOST_WAVES)
 }

@@ -71,8 +71,8 @@ impl Geometry {
         Ok(Self { blocks: blocks as u32, lanes, loads_four: !has_loops && !opened.limits.is_cpu })
     }
 
-    /// Returns a geometry of more blocks than the plan's for a map whose lanes take many elements. The cores run the
-    /// blocks in waves. Blocks do not end at the same time, and a core that has ended one begins the next.
+    /// Returns a geometry of more blocks than the plan's for a map whose lanes take many elements: see
+    /// [`Plan::waves`](crate::Plan::waves).
     pub(super) fn in_waves(self, opened: &Opened, len: u32) -> Self {
         // On a processor a wave has a cost, and its blocks are not resident.
         if opened.limits.is_cpu {

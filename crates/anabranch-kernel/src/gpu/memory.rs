@@ -14,7 +14,7 @@ use super::launch::Written;
 use super::opened::Opened;
 use crate::Error;
 
-/// Free blocks of each use are kept up to this many bytes, or up to the bytes in use if these are more.
+/// Free blocks of each use are kept up to this many bytes, or up to the bytes of all blocks in use if these are more.
 const KEPT: u64 = 256 << 20;
 
 /// The smallest block, in bytes.

@@ -164,7 +164,8 @@ fn a_lane_takes_eight_elements_or_more_in_each_of_at_most_32_waves() {
     for (each, waves) in [(1, 1), (15, 1), (16, 2), (17, 2), (255, 31), (256, 32), (10_000, 32)] {
         assert_eq!(h100.plan(full * each).waves(), waves, "{each}");
     }
-    assert_eq!([0, 1, 10_000].map(|n| h100.plan(n).waves()), [1, 1, 1]);
+    assert_eq!([0, 1, 10_000, full * 16 - 1].map(|n| h100.plan(n).waves()), [1; 4]);
+    assert_eq!(device(u32::MAX, u32::MAX, 64, u32::MAX).plan(u64::MAX).waves(), 1);
     let ends = |each: u64, words: &str| h100.plan(full * each).reason().to_string().ends_with(words);
     assert!(ends(15, "of 100.0%."));
     assert!(ends(16, "launches 2 times as many blocks, so that a core that has ended one begins the next."));

@@ -142,6 +142,12 @@ fn no_driver_ends_the_loops_of_lanes_that_stride_over_many_elements() {
 }
 
 #[test]
+fn a_plan_has_waves_unless_the_processor_runs_the_kernels() {
+    let Some(queue) = queue() else { return };
+    assert_eq!(queue.device().plan(1 << 40).waves() == 1, queue.opened.limits.is_cpu);
+}
+
+#[test]
 fn no_driver_ends_the_loops_of_kernels_early() {
     let Some(queue) = queue() else { return };
     // 20,000 rows of 100 elements each: two million rounds.

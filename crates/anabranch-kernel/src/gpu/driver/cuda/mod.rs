@@ -41,7 +41,7 @@ pub(in crate::gpu) enum Memory {
 
 /// An opened card.
 pub(in crate::gpu) struct Driver {
-    /// Those of kernels, uploads and downloads. Only the work of one stream ends in the order of its submission.
+    /// Those of kernels, uploads and downloads: only the work of one stream ends in the order of its submission.
     pollers: [Poller<Arc<Event>>; 3],
     context: Arc<Context>,
     target: Target,

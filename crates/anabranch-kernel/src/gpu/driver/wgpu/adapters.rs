@@ -55,7 +55,7 @@ fn figures(info: &AdapterInfo) -> Device {
             // each other read the same cache lines.
             let shape = Shape { resident_vectors: 128, max_block_vectors: 4, ..Device::cpu().shape() };
             let source = "the processor that runs this driver, and measurements with llvmpipe";
-            Device::new("", shape).expect("no number is 0").with_source(source)
+            Device::new("", shape).expect("no number is 0").with_source(source).on_processor()
         }
         DeviceType::IntegratedGpu => guess(16, "a guess for integrated GPUs"),
         DeviceType::DiscreteGpu => guess(64, "a guess for GPUs with memory of their own"),
