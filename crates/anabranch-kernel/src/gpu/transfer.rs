@@ -5,7 +5,7 @@
 //! be cancelled.
 //!
 //! Waking two threads takes longer than a short kernel. So a wait begins with looks at the device, between which other
-//! fibers run, and only a longer one wakes the thread of the device.
+//! fibers run, and only a longer one wakes a thread of the device.
 
 use std::collections::VecDeque;
 use std::fmt;

@@ -149,13 +149,13 @@ pub(super) trait Driver: Send + Sync {
     fn maps_downloads(&self) -> bool;
 
     /// Returns what is sent at the end of a submission, once a caller [looks](Self::look) or has
-    /// [woken](Self::wake) the thread of the device. It closes if the device is lost.
+    /// [woken](Self::wake) the threads of the device. It closes if the device is lost.
     fn end_of(&self, ticket: &Ticket) -> oneshot::Receiver<()>;
 
     /// Sends what is to be sent for submissions that have ended. May yield the thread first.
     fn look(&self);
 
-    /// Lets the thread of the device wait for all submissions so far, and send.
+    /// Lets the threads of the device wait for all submissions so far, and send.
     fn wake(&self);
 
     /// Returns why the device is lost, if it is, and what to do.
@@ -165,7 +165,7 @@ pub(super) trait Driver: Send + Sync {
     #[cfg(test)]
     fn lose(&self);
 
-    /// Returns a function that returns whether the thread of the device still runs.
+    /// Returns a function that returns whether a thread of the device still runs.
     #[cfg(test)]
     fn thread_alive(&self) -> Box<dyn Fn() -> bool>;
 }
