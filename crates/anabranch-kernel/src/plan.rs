@@ -37,7 +37,7 @@ pub struct Plan {
     blocks: u64,
     vectors_per_block: u32,
     elements_per_lane: u64,
-    waves: u64,
+    in_waves: bool,
     rule: Rule,
 }
 
@@ -63,11 +63,7 @@ impl Plan {
         };
         let launched = blocks * u64::from(vectors_per_block);
         let elements_per_lane = if launched == 0 { 0 } else { vectors.div_ceil(launched) };
-        let lanes = u128::from(launched) * u128::from(shape.lanes);
-        // At most the number of elements.
-        let least = u128::from(elements).checked_div(lanes).unwrap_or(0) as u64;
-        let waves = if in_waves { waves(least) } else { 1 };
-        Self { shape, elements, blocks, vectors_per_block, elements_per_lane, waves, rule }
+        Self { shape, elements, blocks, vectors_per_block, elements_per_lane, in_waves, rule }
     }
 
     /// Returns the elements that the plan is for.
@@ -127,7 +123,9 @@ impl Plan {
     /// ```
     #[must_use]
     pub fn waves(&self) -> u64 {
-        self.waves
+        // The fewest elements of a lane are at most all of them.
+        let least = u128::from(self.elements).checked_div(self.lanes()).unwrap_or(0) as u64;
+        if self.in_waves { waves(least) } else { 1 }
     }
 
     /// Returns the lanes of all blocks, which is also the distance between two elements of a lane.

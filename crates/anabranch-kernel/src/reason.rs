@@ -80,8 +80,8 @@ impl fmt::Display for Reason {
             )?,
             Rule::Stride => write!(
                 f,
-                "The {cores} cores keep {} resident, {resident} each: {launch}. A lane takes \
-                 at most {}, at distances of {}.",
+                "The {cores} cores keep {} resident, {resident} each: {launch}. A lane takes at most {}, at distances \
+                 of {}.",
                 Count(plan.places(), "vector"),
                 Count(plan.elements_per_lane(), "element"),
                 plan.lanes()

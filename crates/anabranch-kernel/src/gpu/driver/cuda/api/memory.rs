@@ -48,13 +48,7 @@ impl DeviceMemory {
         let memory = Self { address, bytes, uses: Mutex::default(), context: Arc::clone(context) };
         if bytes >= LARGE {
             // A large upload waits for the allocation, and so do the kernels.
-            let allocated = context.record_in(stream).and_then(|allocated| {
-                if stream != Stream::Kernels {
-                    context.wait_in(Stream::Kernels, &allocated)?;
-                }
-                Ok(allocated)
-            });
-            memory.uses().kernels = Some(allocated.inspect_err(|_| context.synchronize())?);
+            memory.uses().kernels = Some(context.record_before_kernels(stream)?);
         }
         Ok(memory)
     }
@@ -220,13 +214,7 @@ impl HostMemory {
         // SAFETY: both have the bytes. This memory is not written or freed before the event, and that of the card is
         // freed in the stream of kernels, which waits for the event.
         context.checked(0, unsafe { result::memcpy_htod_async(address, source, context.raw(stream)) })?;
-        let ended = context.record_in(stream).and_then(|event| {
-            if is_large {
-                context.wait_in(Stream::Kernels, &event)?;
-            }
-            Ok(event)
-        });
-        let event = ended.inspect_err(|_| context.synchronize())?;
+        let event = context.record_before_kernels(stream)?;
         *copies = Copies::Until(Arc::clone(&event));
         Ok(event)
     }

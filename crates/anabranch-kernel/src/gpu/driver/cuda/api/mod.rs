@@ -252,6 +252,18 @@ impl Context {
         Ok(Arc::new(event))
     }
 
+    /// Returns an event at the end of the work so far of a stream, for which later kernels wait. If that fails, waits
+    /// for all work instead.
+    fn record_before_kernels(self: &Arc<Self>, stream: Stream) -> Result<Arc<Event>, Error> {
+        let recorded = self.record_in(stream).and_then(|event| {
+            if stream != Stream::Kernels {
+                self.wait_in(Stream::Kernels, &event)?;
+            }
+            Ok(event)
+        });
+        recorded.inspect_err(|_| self.synchronize())
+    }
+
     /// Lets later work of a stream wait for an event.
     fn wait_in(&self, stream: Stream, event: &Event) -> Result<(), Error> {
         let _current = self.enter()?;
