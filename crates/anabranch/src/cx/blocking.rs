@@ -162,8 +162,11 @@ impl Cx<'_> {
         // and its result are `Send`, so any thread may run it.
         let is_submitted = unsafe { threads.submit(call.node()) };
         if is_submitted {
+            let worker = &Worker::current().fibers.local;
+            worker.begin_blocking_call();
             // SAFETY: the call was submitted to these threads.
             unsafe { call.wait(self, threads, reason) };
+            worker.end_blocking_call();
         }
         mem::forget(abort);
         match call.stage.into_inner() {

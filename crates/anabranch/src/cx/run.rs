@@ -33,7 +33,7 @@ pub fn run<R>(body: impl FnOnce(&Cx<'_>) -> R) -> R {
     if Worker::current().registry().is_some() {
         return run_here(body);
     }
-    Pool::of_outside().enter(|| run_here(body))
+    Pool::of_outside().enter_to_wait(|| run_here(body))
 }
 
 pub(super) fn run_here<R>(body: impl FnOnce(&Cx<'_>) -> R) -> R {
@@ -59,6 +59,6 @@ impl Pool {
     /// ```
     #[track_caller]
     pub fn run<R>(&self, body: impl FnOnce(&Cx<'_>) -> R) -> R {
-        self.registry().enter(|| run_here(body))
+        self.registry().enter_to_wait(|| run_here(body))
     }
 }

@@ -14,6 +14,11 @@
 //! - A fiber spawned outside of the pool is placed on the worker of lower load of two that are chosen by turns
 //!   (Mitzenmacher 2001: two choices suffice).
 //!
+//! Another rule precedes these. If fibers of a worker wait for timers, sockets or blocking calls, and a worker that owns
+//! no fibers is idle, the worker leaves the fiber that it is about to begin to that one. The new fiber may compute for
+//! long, and the others would be late. They do not wait for the new fiber, as they might if they waited for messages.
+//! Without this rule, a fiber that slept and spawned fibers that compute kept one core of two idle.
+//!
 //! Most programs spawn fibers that end soon, or that exchange messages and should stay together: a message between
 //! workers costs several times as much. So a worker compares only from a number of fibers on: [`BURST`], or
 //! [`SETTLED`] if these fibers still wait when the worker runs out of work. A comparison that finds no difference
@@ -27,8 +32,12 @@
 
 use crate::{
     fiber::task::Job,
-    pool::{registry::Registry, worker::Worker},
+    pool::{
+        registry::Registry,
+        worker::{Local, Worker},
+    },
     sys::clock::Instant,
+    time::NEVER,
 };
 
 /// The number of fibers from which on a worker compares its load while it starts fibers.
@@ -74,6 +83,24 @@ impl Registry {
     }
 }
 
+impl Local {
+    /// Makes the worker compare its load before it begins the next fiber.
+    pub(super) fn compare_next(&self) {
+        self.compares_from.set(1);
+    }
+
+    /// Records that a fiber waits for a blocking call.
+    pub(crate) fn begin_blocking_call(&self) {
+        self.blocking_calls.set(self.blocking_calls.get() + 1);
+        self.compare_next();
+    }
+
+    /// Records that the blocking call of a fiber has ended.
+    pub(crate) fn end_blocking_call(&self) {
+        self.blocking_calls.set(self.blocking_calls.get() - 1);
+    }
+}
+
 impl Worker {
     /// Returns the number of fibers of this worker, begun or not, as of a moment ago.
     fn load(&self) -> usize {
@@ -95,6 +122,7 @@ impl Worker {
     fn compare(&self, job: Job) -> Option<Job> {
         let Some(registry) = self.registry().filter(|registry| !registry.is_closing()) else { return Some(job) };
         let local = &self.fibers.local;
+        let Some(job) = self.leave_to_idle_worker(registry, job) else { return None };
         let turn = local.compared.get().wrapping_add(1);
         local.compared.set(turn);
         // Never this worker itself. A spare compares with all.
@@ -139,10 +167,34 @@ impl Worker {
         own
     }
 
+    /// Leaves the job to an idle worker that owns no fibers, if fibers of this worker wait for events from outside.
+    /// Returns the job if this worker should begin it.
+    fn leave_to_idle_worker(&self, registry: &Registry, job: Job) -> Option<Job> {
+        if !self.waits_for_events() {
+            return Some(job);
+        }
+        let is_idle =
+            |worker: &&Worker| !worker.status.is_occupied() && worker.load() == 0 && worker.placed().is_served();
+        let Some(idle) = registry.first_workers().find(is_idle) else { return Some(job) };
+        self.counters.placed.add(1);
+        registry.place(idle, [job]);
+        None
+    }
+
+    /// Returns whether fibers of this worker wait for timers, sockets or blocking calls.
+    fn waits_for_events(&self) -> bool {
+        let local = &self.fibers.local;
+        self.owns_fibers()
+            && (local.next_deadline() != NEVER || local.blocking_calls.get() > 0 || self.reactor.has_sources())
+    }
+
     /// Records that the worker has no fiber to run: those that it has wait for events.
     pub(crate) fn note_settled(&self) {
         let (live, local) = (self.counters.live.get() as usize, &self.fibers.local);
         local.compares_from.set(if live < SETTLED { BURST } else { live });
+        if self.waits_for_events() {
+            local.compare_next();
+        }
         if !self.has_jobs() {
             // The next burst begins with a whole round.
             local.left_in_round.set(0);

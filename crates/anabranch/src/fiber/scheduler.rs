@@ -9,10 +9,10 @@
 //!   woken fiber runs next when its waker waits, at most three times in a row.
 //! - **Fairness.** Ready fibers precede fibers that have not begun. After 16 ready ones, or 4 that have yielded, a new
 //!   fiber begins, and after 16 rounds one from the queue of another worker. The ready ones may wait for a new one by
-//!   yielding. For the same reason a worker that always has fibers takes a task or a fork after 16 rounds, in turn with
-//!   new fibers. It does so only if no slot is free or there is no heartbeat worker, because a task may compute for
-//!   long while the fibers of the worker wait. A fiber that has found no free slot for 10 ms begins without one,
-//!   because guests may compute for any time.
+//!   yielding. For the same reason a worker that always has new fibers takes a task or a fork after 16 rounds, in turn
+//!   with these, if no slot is free or there is no heartbeat worker. A worker that owns fibers takes neither, because
+//!   its fibers would wait meanwhile: see `Worker::takes_pieces`. Fibers, tasks and forks that have found no free slot
+//!   for 10 ms begin without one, because guests may compute for any time, and fibers may run for any time.
 //! - **Related fibers.** A thief takes a fiber from a working worker only if the fiber has been in the queue for 25 us.
 //!   And a worker begins a new fiber after four that have yielded. So 4 clients and a server that never wait begin
 //!   within 20 us and stay on one worker. A message took 8.5 ns there, and 29 ns if another worker had stolen one of
@@ -81,6 +81,7 @@ impl Fibers {
 /// The timers of a worker's fibers.
 impl Local {
     pub(crate) fn add_timer(&self, deadline: u64, fiber: &Fiber) -> Key {
+        self.compare_next();
         self.timers.borrow_mut().insert(deadline, ptr::from_ref(fiber))
     }
 
@@ -89,7 +90,7 @@ impl Local {
     }
 
     /// Returns when the first timer is due.
-    fn next_deadline(&self) -> u64 {
+    pub(super) fn next_deadline(&self) -> u64 {
         self.timers.borrow().next_deadline().unwrap_or(NEVER)
     }
 

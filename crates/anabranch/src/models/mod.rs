@@ -4,6 +4,7 @@
 //! Each model prints the number of its executions. `.ci/mutate` breaks the orderings one by one and checks that a model
 //! fails.
 
+mod admission;
 mod bias;
 mod cancel;
 mod channel_blocking;

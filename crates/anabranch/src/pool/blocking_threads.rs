@@ -287,7 +287,6 @@ impl BlockingThreads {
     }
 
     /// Returns how many threads there are, if all of them are idle and no call waits for one.
-    #[cfg_attr(any(not(target_os = "linux"), shuttle, miri), allow(dead_code, reason = "only Linux shows all threads"))]
     pub(crate) fn idle(&self) -> Option<usize> {
         let state = lock(&self.state);
         (state.idle == state.threads.len() && state.queued == 0).then_some(state.idle)

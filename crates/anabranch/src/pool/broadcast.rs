@@ -165,7 +165,7 @@ impl Registry {
         if Worker::current().registry().is_some() {
             run()
         } else {
-            self.enter(run)
+            self.enter_to_wait(run)
         }
         answers
             .into_iter()

@@ -1,11 +1,11 @@
 //! Guests: threads from outside that enter a pool. A guest takes a worker entry, and leaves it at the end.
 
 use crate::{
-    pool::{registry::Registry, thread_index::Away, worker::Worker},
-    sys::thread::thread_local,
+    pool::{admission::PATIENCE, registry::Registry, thread_index::Away, worker::Worker},
+    sys::{clock::Instant, thread::thread_local},
     wait::current_stack::Pinned,
 };
-use std::{cell::Cell, panic::Location, ptr};
+use std::{cell::Cell, panic::Location, ptr, time::Duration};
 
 /// The number of vacant worker entries that stay on the list for the next guests.
 const KEPT_ENTRIES: usize = if cfg!(shuttle) { 0 } else { 16 };
@@ -25,10 +25,24 @@ impl Registry {
         root()
     }
 
+    /// Like [`enter`](Self::enter), for a root that mostly waits: it does not wait for a slot before.
+    #[track_caller]
+    pub(crate) fn enter_to_wait<R>(&self, root: impl FnOnce() -> R) -> R {
+        let _guest = self.guest_that(false);
+        root()
+    }
+
     /// Makes the calling thread a guest until the value is dropped. Returns `None` if it belongs to this pool.
     #[inline]
     #[track_caller]
     pub(crate) fn guest(&self) -> Option<Guest<'_>> {
+        self.guest_that(true)
+    }
+
+    /// Makes the calling thread a guest, one that `computes` or one that mostly waits.
+    #[inline]
+    #[track_caller]
+    fn guest_that(&self, computes: bool) -> Option<Guest<'_>> {
         let current = Worker::current();
         if current.is_of(self) {
             return None;
@@ -38,7 +52,51 @@ impl Registry {
             current.publish_all();
             Away::new(current)
         });
-        Some(Guest::enter(self, away))
+        Some(Guest::enter(self, away, computes))
+    }
+
+    /// Returns how many threads compute; counts up to `limit`.
+    fn count_computing(&self, limit: usize) -> usize {
+        let computes = |worker: &&Worker| worker.status.holds_slot() && !(worker.is_own && worker.owns_fibers());
+        self.workers().filter(computes).take(limit).count()
+    }
+
+    /// Lets a guest, whose worker entry is active, wait until it may compute.
+    #[inline]
+    fn admit(&self, guest: &Worker) {
+        // The guest itself counts, too.
+        if self.admission.has_waiting() || self.count_computing(self.threads() + 1) > self.threads() {
+            self.wait_for_admission(guest);
+        }
+    }
+
+    #[cold]
+    fn wait_for_admission(&self, guest: &Worker) {
+        guest.status.wait();
+        // Another guest may have counted the slot that this one held for a moment.
+        self.note_free_slot();
+        self.admission.enqueue(guest.index);
+        let (mut admitted, mut since) = (0, Instant::now());
+        loop {
+            let has_room = || self.count_computing(self.threads()) < self.threads();
+            let may_begin = |now| has_room() || now == admitted && since.elapsed() >= PATIENCE;
+            match self.admission.try_admit(guest.index, may_begin, || guest.status.activate()) {
+                Ok(()) => break,
+                Err(now) if now != admitted => (admitted, since) = (now, Instant::now()),
+                Err(_) => {}
+            }
+            guest.parker.park_timeout(PATIENCE.saturating_sub(since.elapsed()).max(Duration::from_millis(1)));
+        }
+        self.call_heartbeat();
+        self.note_free_slot();
+    }
+
+    /// Wakes the first guest that waits, after a slot has become free.
+    #[inline]
+    pub(crate) fn note_free_slot(&self) {
+        if let Some(guest) = self.admission.next() {
+            self.worker(guest).parker.unpark();
+        }
     }
 
     /// Takes a worker entry for a guest, if possible the last one of this thread. The caller holds it.
@@ -118,10 +176,13 @@ pub(crate) struct Guest<'a> {
 impl<'a> Guest<'a> {
     #[inline]
     #[track_caller]
-    fn enter(registry: &'a Registry, away: Option<Away<'a>>) -> Self {
+    fn enter(registry: &'a Registry, away: Option<Away<'a>>, computes: bool) -> Self {
         let worker = registry.take_entry();
         registry.list_again(worker);
         worker.note_thread();
+        if computes {
+            registry.admit(worker);
+        }
         worker.roots.add(1);
         registry.call_heartbeat();
         worker.stack.set_demand(registry.wake_heartbeat());
@@ -145,6 +206,11 @@ impl Drop for Guest<'_> {
         // entry alive.
         unsafe { Worker::occupy(self.outer) };
         self.worker.end_lease();
+        // The next guest may take the worker entry at once, so the pool is read before.
+        let registry = self.worker.registry();
         self.worker.status.vacate();
+        if let Some(registry) = registry {
+            registry.note_free_slot();
+        }
     }
 }

@@ -1,11 +1,12 @@
 //! The looks of the heartbeat worker at its pool, and the time from one look to the next.
 
 use crate::{
-    fiber::blocked_detector::BlockedDetector,
+    fiber::{blocked_detector::BlockedDetector, steal_policy::StealPolicy},
     pool::{
         crowding::Crowding,
         deadlock,
         registry::Registry,
+        standstill::Standstill,
         sysmon::{self, Sysmon},
         worker::Worker,
     },
@@ -52,10 +53,19 @@ pub(super) enum Finding {
     /// There is work, and a slot to run it.
     Work,
     Nothing,
-    /// There is no slot, and fibers have waited for one for too long.
-    Starved,
+    /// There is no slot, but work that should begin without one: fibers that this policy allows to take, or a task.
+    Starved(StealPolicy),
     /// There is no work, and there has been no root for a while.
     Quiet,
+}
+
+/// The new work that wakes the heartbeat worker before its next look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Doze {
+    Nothing,
+    /// Fibers alone: no slot is free, or the interval is short.
+    Fibers,
+    All,
 }
 
 /// The state that the heartbeat worker keeps from one look to the next.
@@ -66,6 +76,7 @@ pub(super) struct Heartbeat {
     sysmon: Sysmon,
     detector: BlockedDetector,
     starving: Starving,
+    standstill: Standstill,
     crowding: Crowding,
     /// The number of looks in a row that have shown nothing new.
     calm: u32,
@@ -75,8 +86,8 @@ pub(super) struct Heartbeat {
     polls: bool,
     /// The time until the next look.
     pub(super) interval: Duration,
-    /// Whether new work wakes it.
-    pub(super) dozes: bool,
+    /// What wakes it before.
+    pub(super) doze: Doze,
 }
 
 impl Heartbeat {
@@ -88,12 +99,13 @@ impl Heartbeat {
             sysmon: Sysmon::default(),
             detector: BlockedDetector::default(),
             starving: Starving::default(),
+            standstill: Standstill::default(),
             crowding: Crowding::default(),
             calm: 0,
             unsure: 0,
             polls: false,
             interval: INTERVAL,
-            dozes: false,
+            doze: Doze::Nothing,
         }
     }
 
@@ -128,17 +140,32 @@ impl Heartbeat {
             if found.has_lent {
                 registry.slots_lent.add(1);
             }
-            if found.has_lent || found.is_unsure {
+            let has_released = self.standstill.check(registry);
+            if found.has_lent || has_released {
+                registry.note_free_slot();
+            }
+            if found.has_lent || has_released || found.is_unsure {
                 self.calm = 0;
             }
             if !registry.has_free_slot() {
+                // Fibers do not wait for threads that compute while another worker is idle.
+                let has_idle = registry.first_workers().any(|worker| !worker.status.is_occupied());
+                if has_idle && registry.has_available_jobs() {
+                    self.set_interval(registry, INTERVAL, INTERVAL);
+                    return Finding::Starved(StealPolicy::Aged(registry.micros_at(Instant::now())));
+                }
                 self.set_interval(registry, FULL_INTERVAL, LONGEST_FULL_INTERVAL);
-                // Without a slot a wake-up does not help.
-                self.dozes = false;
-                return if self.starving.check(registry.workers()) { Finding::Starved } else { Finding::Nothing };
+                // Otherwise a wake-up does not help without a slot.
+                self.doze = if has_idle { Doze::Fibers } else { Doze::Nothing };
+                return if self.starving.check(registry) {
+                    Finding::Starved(StealPolicy::All)
+                } else {
+                    Finding::Nothing
+                };
             }
         }
         self.starving.forget();
+        self.standstill.forget();
         // If every core is busy, another thread only takes turns with the working ones. That does not pay for work that
         // lasts less than an interval, nor for forks while the working threads use every core. Other work may have
         // nothing to do with theirs, and takes its turn.
@@ -157,7 +184,7 @@ impl Heartbeat {
         let clocks = at_work.map(|worker| (worker.index, sysmon::cpu_clock(worker.thread())));
         if self.crowding.check(clocks, registry.cores, Instant::now()) {
             // Without a core a wake-up does not help.
-            self.dozes = false;
+            self.doze = Doze::Nothing;
             return Finding::Nothing;
         }
         Finding::Work
@@ -186,17 +213,25 @@ impl Heartbeat {
         let longest = if self.polls { longest.min(LONGEST_POLL_INTERVAL) } else { longest };
         self.interval = first.saturating_mul(1 << self.calm.min(16)).min(longest);
         self.calm = self.calm.saturating_add(1);
-        self.dozes = self.interval >= DOZE || registry.expects_forks();
+        self.doze = match self.interval {
+            interval if interval >= DOZE || registry.expects_forks() => Doze::All,
+            interval if interval > INTERVAL => Doze::Fibers,
+            _ => Doze::Nothing,
+        };
     }
 }
 
-/// Finds fibers that no thread begins. Forks and tasks cannot starve, because the threads that made them run them when
-/// they wait. But a fiber without a slot would wait for as long as guests compute.
+/// Finds fibers and other work that no thread begins. A fiber without a slot would wait for as long as guests compute. A
+/// task, or a fork whose owner waits, would wait for as long as all slots are taken by fibers.
 ///
 /// A queue whose worker still runs fibers does not starve, however long it is, because the worker will begin all of
 /// them. A worker that computes counts as busy only for its own CPU time, not while the system runs other programs.
 #[derive(Default)]
-struct Starving(HashMap<usize, Still>);
+struct Starving {
+    still: HashMap<usize, Still>,
+    /// Since when there has been stranded work, and no worker that takes any.
+    stranded_since: Option<Instant>,
+}
 
 /// The time since which a worker has not begun a fiber, nor switched to another.
 struct Still {
@@ -207,21 +242,25 @@ struct Still {
 
 impl Starving {
     fn forget(&mut self) {
-        self.0.clear();
+        self.still.clear();
+        self.stranded_since = None;
     }
 
-    /// Returns whether fibers have waited for a slot for too long.
-    fn check<'a>(&mut self, workers: impl Iterator<Item = &'a Worker>) -> bool {
-        let mut is_starving = false;
-        for worker in workers {
+    /// Returns whether fibers, tasks or forks have waited for a slot for too long.
+    fn check(&mut self, registry: &Registry) -> bool {
+        let takes_pieces = |worker: &Worker| worker.is_own && worker.status.holds_slot() && worker.takes_pieces();
+        let is_stranded = registry.has_stranded_work() && !registry.workers().any(takes_pieces);
+        self.stranded_since = is_stranded.then(|| self.stranded_since.unwrap_or_else(Instant::now));
+        let mut is_starving = self.stranded_since.is_some_and(|since| since.elapsed() >= STARVING);
+        for worker in registry.workers() {
             if !worker.has_jobs() {
-                self.0.remove(&worker.index);
+                self.still.remove(&worker.index);
                 continue;
             }
             let steps = worker.counters.steps();
             let is_at_work = worker.is_own && worker.status.is_active();
             let clock = if is_at_work && !cfg!(shuttle) { sysmon::cpu_clock(worker.thread()) } else { None };
-            let still = self.0.entry(worker.index).or_insert(Still { steps, since: Instant::now(), clock });
+            let still = self.still.entry(worker.index).or_insert(Still { steps, since: Instant::now(), clock });
             // If there is a clock now and was none before, or the reverse, the worker has begun or ended its work.
             if still.steps != steps || still.clock.is_some() != clock.is_some() {
                 *still = Still { steps, since: Instant::now(), clock };

@@ -10,7 +10,7 @@ impl Registry {
     /// published too.
     pub(super) fn wake_helper(&self, worker: &Worker) {
         if self.wants_helpers()
-            && let Some(index) = self.sleep.helper(|worker| worker < self.threads())
+            && let Some(index) = self.sleep.helper(|worker| self.worker(worker).takes_pieces())
         {
             self.trace.record(|| Event::Unpark { worker: index as u32 });
             let helper = self.worker(index);

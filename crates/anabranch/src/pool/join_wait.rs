@@ -178,25 +178,26 @@ impl Worker {
         let Some(registry) = self.registry() else { return };
         self.trace.state(State::JoinParked);
         if *is_long && registry.sleep.begin_long_wait(self.index) {
-            self.lend_slot(|| self.reactor.park(&self.parker, None));
+            self.lend_slot(false, || self.reactor.park(&self.parker, None));
             registry.sleep.end_long_wait(self.index);
-        } else if !self.lend_slot(|| self.reactor.park(&self.parker, Some(LONG_WAIT))) {
+        } else if !self.lend_slot(false, || self.reactor.park(&self.parker, Some(LONG_WAIT))) {
             *is_long = true;
             registry.ensure_heartbeat();
         }
     }
 
-    /// Parks at another parker than the worker entry's, for at most `most`, and lends the slot meanwhile. It runs no
-    /// work here, so it needs a heartbeat worker only for its slot, once. A thread of the pool's own has broadcasts to
+    /// Parks at another parker than the worker entry's, for at most `most`. Lends the slot meanwhile, unless the thread is
+    /// inside compute code. It runs no work here, so it needs a heartbeat worker only for its slot, once. A thread of the pool's own has broadcasts to
     /// answer, which wake it at that parker too. The fiber or thread that parks is in the middle of its wait, so the
     /// broadcasts must not use its waiter.
     pub(crate) fn park_beside(&self, parker: &Parker, most: Option<Duration>, is_long: &mut bool) {
         let bound = if *is_long { most } else { Some(most.map_or(LONG_WAIT, |most| most.min(LONG_WAIT))) };
         let index = self.lease.get();
+        let holds = self.is_inside_compute();
         let is_woken = self.while_parked_at(parker, || {
             current_stack::apart(|| self.answer_broadcast())
                 || self.stack_requests.is_asked()
-                || self.lend_slot(|| self.reactor.park(parker, bound))
+                || self.lend_slot(holds, || self.reactor.park(parker, bound))
         });
         if !is_woken
             && !*is_long
@@ -255,7 +256,14 @@ impl Worker {
         }
     }
 
-    fn lend_slot(&self, park: impl FnOnce() -> bool) -> bool {
+    /// Returns whether the thread runs an item of a loop, or another piece of compute work that has forks left or that
+    /// another thread waits for.
+    fn is_inside_compute(&self) -> bool {
+        !self.stack.newest().is_null() || !self.lineage().is_null()
+    }
+
+    /// Parks, and lends the slot meanwhile unless the thread `holds` it.
+    fn lend_slot(&self, holds: bool, park: impl FnOnce() -> bool) -> bool {
         self.counters.parks.add(1);
         let phase = self.counters.phase();
         let enter = |phase| {
@@ -265,7 +273,14 @@ impl Worker {
         };
         enter(Phase::Parked);
         self.end_lease();
-        self.status.wait();
+        if holds {
+            self.status.hold();
+        } else {
+            self.status.wait();
+            if let Some(registry) = self.registry() {
+                registry.note_free_slot();
+            }
+        }
         let is_woken = park();
         self.take_slot_again();
         enter(phase.unwrap_or(Phase::Working));

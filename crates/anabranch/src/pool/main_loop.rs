@@ -3,7 +3,7 @@
 use crate::{
     fiber::steal_policy::StealPolicy,
     pool::{
-        heartbeat::{Finding, Heartbeat},
+        heartbeat::{Doze, Finding, Heartbeat},
         registry::Registry,
         run_work::Work,
         sleep::{Assigned, Call, Idle},
@@ -72,7 +72,12 @@ impl Registry {
                 let is_fork = !matches!(work, Work::Fibers(_));
                 match work {
                     Work::Fibers(job) => me.run_fibers(job),
-                    work => me.run(work),
+                    work => {
+                        // It may compute for long, so no thread should place fibers here.
+                        me.placed().open(false);
+                        me.run(work);
+                        me.placed().open(true);
+                    }
                 }
                 me.end_lease();
                 now = Instant::now();
@@ -90,6 +95,7 @@ impl Registry {
                     self.fork_credit.spend();
                 }
                 me.status.vacate();
+                self.note_free_slot();
                 let role = self.sleep.retire(me.index);
                 // The heartbeat worker had no slot to offer, and did not doze. From now on the next root may wake it.
                 if role == Idle::Asleep && self.expects_forks() && !self.sleep.has_dozing() {
@@ -228,7 +234,7 @@ impl Registry {
                     }
                 },
                 Idle::Heartbeat => match heartbeat.check(self, me) {
-                    Finding::Work if self.gives_way(me) => idle = Idle::Asleep,
+                    Finding::Work | Finding::Starved(_) if self.leaves_work(me) => idle = Idle::Asleep,
                     Finding::Work => {
                         me.status.activate();
                         self.hand_over_role();
@@ -237,15 +243,13 @@ impl Registry {
                     Finding::Quiet if self.sleep.fall_asleep(me.index, || self.has_something_to_look_at()) => {
                         idle = Idle::Asleep
                     }
-                    Finding::Starved
-                        if let Some(job) = self.workers().find_map(|worker| worker.steal_job(me, StealPolicy::All)) =>
-                    {
+                    Finding::Starved(policy) if let Some(work) = self.find_starved(me, policy) => {
                         me.status.activate();
                         self.hand_over_role();
-                        found = Some(Work::Fibers(Some(job)));
+                        found = Some(work);
                         break;
                     }
-                    Finding::Quiet | Finding::Nothing | Finding::Starved => {
+                    Finding::Quiet | Finding::Nothing | Finding::Starved(_) => {
                         me.counters.parks.add(1);
                         self.park_for_interval(me, &mut heartbeat, backoff);
                     }
@@ -256,16 +260,50 @@ impl Registry {
         found
     }
 
-    /// A spare that has found work leaves the work and the role to one of the first workers, if one sleeps. Fibers stay
-    /// with the worker that begins them. So the fibers of a pool are on at most as many threads as it has slots, and
-    /// few of their messages cross threads.
-    fn gives_way(&self, me: &Worker) -> bool {
-        if me.index < self.threads() {
+    /// Leaves the work that the heartbeat worker has found, and the role, to a thread that suits the work better. Returns
+    /// whether there is one.
+    ///
+    /// Fibers stay with the worker that begins them. A spare leaves them to one of the first workers, so the fibers of a
+    /// pool are on at most as many threads as it has slots, and few of their messages cross threads. A worker that owns
+    /// fibers leaves new ones to a first worker that owns none: a new fiber may compute, and the others would wait. It
+    /// leaves forks and tasks to any thread that owns none, if need be to a new spare.
+    fn leaves_work(&self, me: &Worker) -> bool {
+        let is_first = |worker: usize| worker < self.threads();
+        let swap = |suits: &dyn Fn(usize) -> bool| {
+            let other = self.sleep.swap_roles(me.index, suits);
+            self.wake(other);
+            other.is_some()
+        };
+        let swap_with_free_first = || swap(&|worker| is_first(worker) && !self.worker(worker).owns_fibers());
+        if is_first(me.index) && !me.owns_fibers() {
             return false;
         }
-        let first = self.sleep.swap_roles(me.index, |worker| worker < self.threads());
-        self.wake(first);
-        first.is_some()
+        if self.has_available_jobs() {
+            return swap_with_free_first() || !is_first(me.index) && swap(&is_first);
+        }
+        if me.takes_pieces() {
+            return swap_with_free_first();
+        }
+        swap(&|worker| self.worker(worker).takes_pieces()) || self.add_spare_for_role(me)
+    }
+
+    /// Takes work for which there is no slot: fibers, or else a task or fork that no thread would take.
+    fn find_starved(&self, me: &Worker, policy: StealPolicy) -> Option<Work> {
+        let fibers = self.workers().find_map(|worker| worker.steal_fibers(me, policy));
+        if fibers.is_some() || !matches!(policy, StealPolicy::All) || !me.takes_pieces() {
+            return fibers;
+        }
+        let mut stranded = self.workers().filter(|worker| worker.has_stranded_work());
+        stranded.find_map(|worker| worker.steal_piece(me)).or_else(|| self.take_injected(me))
+    }
+
+    /// Lets a new spare be the heartbeat worker, which goes to sleep. Returns `false` if there is none.
+    fn add_spare_for_role(&self, me: &Worker) -> bool {
+        let is_added = self.add_spare();
+        if is_added {
+            self.sleep.leave_role(me.index);
+        }
+        is_added
     }
 
     /// Parks the heartbeat worker until its next check.
@@ -273,21 +311,26 @@ impl Registry {
         if heartbeat.is_time_to_tidy_up() {
             self.trim_entries();
         }
-        if !heartbeat.dozes {
+        if heartbeat.doze == Doze::Nothing {
             self.park_idle(me, Some(heartbeat.interval));
             return;
         }
-        // Without a request a thread that forks would publish nothing, and would not wake this one.
-        self.request_all();
-        self.sleep.doze(me.index);
-        if !self.has_published_work() {
+        let only_for_fibers = heartbeat.doze == Doze::Fibers;
+        if !only_for_fibers {
+            // Without a request a thread that forks would publish nothing, and would not wake this one.
+            self.request_all();
+        }
+        self.sleep.doze(me.index, only_for_fibers);
+        if !(if only_for_fibers { self.has_available_jobs() } else { self.has_published_work() }) {
             self.park_idle(me, Some(heartbeat.interval));
         }
         if self.sleep.was_woken_early() {
             heartbeat.note_news();
-            // Until it finds work, which fills the credit again.
-            backoff.note_search(false);
-            self.fork_credit.spend();
+            if !only_for_fibers {
+                // Until it finds work, which fills the credit again.
+                backoff.note_search(false);
+                self.fork_credit.spend();
+            }
         }
     }
 

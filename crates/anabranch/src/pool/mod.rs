@@ -4,6 +4,7 @@
 //! loop](main_loop) on one of them, which [steals](steal) work and [sleeps](sleep) when there is none. The [system
 //! monitor](sysmon) finds blocked threads.
 
+pub(crate) mod admission;
 #[cfg(not(loom))]
 pub(crate) mod blocking_threads;
 #[cfg(not(loom))]
@@ -66,6 +67,8 @@ pub(crate) mod stack_request;
 mod stack_text;
 #[cfg(not(loom))]
 pub(crate) mod stacks;
+#[cfg(not(loom))]
+mod standstill;
 #[cfg(not(loom))]
 pub(crate) mod stats;
 #[cfg(all(feature = "metrics", not(loom)))]

@@ -4,6 +4,7 @@ use crate::{
     fiber::{limits::Limits, shutdown::Closing, task::Job},
     fork::task::{Task, Tasks},
     pool::{
+        admission::Admission,
         blocking_threads::{BlockingConfig, BlockingThreads},
         fork_credit::ForkCredit,
         id::PoolId,
@@ -45,6 +46,7 @@ pub(crate) struct Registry {
     /// When the pool was made.
     since: Instant,
     pub(crate) sleep: Sleep,
+    pub(super) admission: Admission,
     pub(crate) closing: Closing,
     fence: Fence,
     pub(crate) pool_threads: Threads,
@@ -101,6 +103,7 @@ impl Registry {
                 cores: thread::cores(),
                 since: Instant::now(),
                 sleep: Sleep::new(fence),
+                admission: Admission::new(fence),
                 closing: Closing::new(fence),
                 fence,
                 pool_threads: Threads::new(config),
@@ -161,6 +164,11 @@ impl Registry {
     /// that were taken off the list are not among them.
     pub(crate) fn workers(&self) -> impl Iterator<Item = &Worker> + Clone {
         self.entries.iter()
+    }
+
+    /// Returns the workers that are neither spares nor guests.
+    pub(crate) fn first_workers(&self) -> impl Iterator<Item = &Worker> {
+        self.workers().take(self.threads())
     }
 
     pub(crate) fn worker(&self, index: usize) -> &Worker {
@@ -250,7 +258,9 @@ impl Registry {
         if here.is_of(self) {
             // SAFETY: this thread holds the worker entry, so it is the owner of the queue.
             unsafe { here.fibers.jobs.push(job) };
-            self.wake_heartbeat_for_work();
+            if self.sleep.dozes_for_fibers() {
+                self.wake_heartbeat_slow();
+            }
         } else if !self.place_from_outside(job) {
             self.worker(self.next_turn() % self.threads()).fibers.jobs.inject(job);
             self.announce_work();
@@ -298,13 +308,18 @@ impl Registry {
         self.closing.has_begun()
     }
 
-    /// Returns how many slots are taken; counts up to `limit`.
+    /// Returns how many threads work; counts up to `limit`.
     pub(crate) fn count_active(&self, limit: usize) -> usize {
         self.workers().filter(|worker| worker.status.is_active()).take(limit).count()
     }
 
+    /// Returns how many slots are taken; counts up to `limit`.
+    pub(crate) fn count_slots(&self, limit: usize) -> usize {
+        self.workers().filter(|worker| worker.status.holds_slot()).take(limit).count()
+    }
+
     pub(crate) fn has_free_slot(&self) -> bool {
-        self.count_active(self.threads()) < self.threads()
+        self.count_slots(self.threads()) < self.threads()
     }
 
     /// Returns whether a thread searches that would request work of a root that begins now.
@@ -326,10 +341,10 @@ impl Registry {
         self.fork_credit.is_left()
     }
 
-    /// Returns whether more threads work than there are slots, so that one between two pieces of work should give up
-    /// its slot.
+    /// Returns whether more threads work than there are slots, or a guest waits for one, so that a thread between two
+    /// pieces of work should give up its slot.
     pub(crate) fn is_crowded(&self) -> bool {
-        self.count_active(self.threads() + 1) > self.threads()
+        self.count_slots(self.threads() + 1) + usize::from(self.admission.has_waiting()) > self.threads()
     }
 
     /// Returns whether a thread works: a guest, or a worker that has taken something, a fiber perhaps. Waiting threads

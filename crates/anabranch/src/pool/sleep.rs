@@ -61,6 +61,9 @@ use crate::sys::{
 use crossbeam_utils::CachePadded;
 use std::mem;
 
+/// The bit of `dozing` that is set if only new fibers wake the heartbeat worker.
+const ONLY_FIBERS: u64 = 1;
+
 /// What an idle worker does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Idle {
@@ -130,7 +133,8 @@ pub(crate) struct Sleep {
     has_heartbeat: AtomicBool,
     /// A copy of "a worker asleep", likewise.
     has_sleepers: AtomicBool,
-    /// One more than the index of the heartbeat worker that dozes; zero if none does. On a cache line of its own: all
+    /// Twice one more than the index of the heartbeat worker that dozes, plus one if only new fibers wake it; zero if
+    /// none does. On a cache line of its own: all
     /// threads that spawn read it.
     dozing: CachePadded<AtomicU64>,
     roles: Mutex<Roles>,
@@ -203,18 +207,26 @@ impl Sleep {
     /// [end that](Self::end_doze).
     #[inline]
     pub(crate) fn has_dozing(&self) -> bool {
+        let dozing = self.dozing.load(Ordering::Relaxed);
+        dozing != 0 && dozing & ONLY_FIBERS == 0
+    }
+
+    /// Returns whether the heartbeat worker dozes, so that a thread that enqueues a fiber has to end that.
+    #[inline]
+    pub(crate) fn dozes_for_fibers(&self) -> bool {
         self.dozing.load(Ordering::Relaxed) != 0
     }
 
     /// Ends the long interval of a heartbeat worker that dozes, and returns that worker, which the caller must wake.
     pub(crate) fn end_doze(&self) -> Option<usize> {
         let dozing = self.dozing.swap(0, Ordering::Relaxed);
-        dozing.checked_sub(1).map(|index| index as usize)
+        (dozing >> 1).checked_sub(1).map(|index| index as usize)
     }
 
     /// Marks the heartbeat worker as dozing, at the beginning of a long interval.
-    pub(crate) fn doze(&self, worker: usize) {
-        self.dozing.store(worker as u64 + 1, Ordering::Relaxed);
+    pub(crate) fn doze(&self, worker: usize, only_for_fibers: bool) {
+        let only_fibers = if only_for_fibers { ONLY_FIBERS } else { 0 };
+        self.dozing.store((worker as u64 + 1) << 1 | only_fibers, Ordering::Relaxed);
     }
 
     /// Ends a long interval of the heartbeat worker. Returns whether another thread woke it.
@@ -296,6 +308,13 @@ impl Sleep {
         let other = roles.asleep.remove(position);
         roles.asleep.push(worker);
         Some(other)
+    }
+
+    /// Puts the heartbeat worker to sleep, after it has given the role to a thread that is about to start.
+    pub(crate) fn leave_role(&self, worker: usize) {
+        let mut roles = self.as_heartbeat();
+        roles.asleep.push(worker);
+        self.show(&roles);
     }
 
     /// Gives the role up when the heartbeat worker goes to work without a successor. If a worker has fallen asleep

@@ -1,14 +1,20 @@
 //! The status of a worker entry: whether its thread holds one of the pool's slots.
 //!
 //! A pool of T threads has T *slots*: at most T threads work at a time, guests among them. There is no counter of
-//! slots: a thread that needs their number counts the active worker entries. Guests always take a slot. Workers give
-//! theirs back when guests have brought the number above T.
+//! slots: a thread that needs their number counts the worker entries that are active or held. A guest waits for a slot
+//! before it begins (`pool/admission`). A thread takes its slot again after a wait without asking. Workers give theirs
+//! back between two pieces of work when more than T are taken.
+//!
+//! A thread that waits explicitly inside compute code (in `run`, `recv_blocking` and the like) keeps its slot: another
+//! thread in its place would open the next items of the loop, and these would wait too, so that each item of a long loop
+//! took a thread. Sysmon releases such slots when the pool would stand still otherwise.
 //!
 //! | status  | meaning                                                              | left by |
 //! |---------|----------------------------------------------------------------------|------------|
 //! | VACANT  | a guest's worker entry without a holder; a worker that does not work | a guest, by CAS; the worker, or the thread that wakes it as a helper -> ACTIVE |
-//! | ACTIVE  | works, has a slot                                                    | owner -> VACANT, WAITING, LENT; sysmon -> LENT |
-//! | WAITING | parked in a join or a scope, the slot is free meanwhile              | owner -> ACTIVE |
+//! | ACTIVE  | works, has a slot                                                    | owner -> VACANT, WAITING, HELD, LENT; sysmon -> LENT |
+//! | WAITING | parked, the slot is free meanwhile                                   | owner -> ACTIVE |
+//! | HELD    | parked inside compute code, keeps its slot                           | sysmon -> WAITING; owner -> ACTIVE |
 //! | LENT    | blocked in a foreign call, its slot is lent                          | sysmon -> ACTIVE; owner -> any |
 //!
 //! Orderings: a worker entry changes hands from the guest that stores VACANT (release) to the one whose CAS takes it
@@ -20,6 +26,7 @@ const VACANT: u8 = 0;
 const ACTIVE: u8 = 1;
 const WAITING: u8 = 2;
 const LENT: u8 = 3;
+const HELD: u8 = 4;
 
 /// See the [module](self).
 pub(crate) struct Status(AtomicU8);
@@ -58,6 +65,16 @@ impl Status {
         self.0.store(WAITING, Ordering::Relaxed);
     }
 
+    /// Marks the owner as waiting with its slot, before it parks.
+    pub(crate) fn hold(&self) {
+        self.0.store(HELD, Ordering::Relaxed);
+    }
+
+    /// Releases the slot of a thread that waits with it. Sysmon calls this.
+    pub(crate) fn release_held(&self) -> bool {
+        self.0.compare_exchange(HELD, WAITING, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+    }
+
     /// Lends the slot of a blocked thread. Sysmon calls this, and a thread that is about to block.
     pub(crate) fn lend(&self) -> bool {
         self.0.compare_exchange(ACTIVE, LENT, Ordering::Relaxed, Ordering::Relaxed).is_ok()
@@ -68,9 +85,19 @@ impl Status {
         self.0.compare_exchange(LENT, ACTIVE, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 
-    /// Returns whether the thread has a slot.
+    /// Returns whether the thread works, and has a slot.
     pub(crate) fn is_active(&self) -> bool {
         self.0.load(Ordering::Relaxed) == ACTIVE
+    }
+
+    /// Returns whether the thread waits, and keeps its slot.
+    pub(crate) fn is_held(&self) -> bool {
+        self.0.load(Ordering::Relaxed) == HELD
+    }
+
+    /// Returns whether the thread has a slot.
+    pub(crate) fn holds_slot(&self) -> bool {
+        matches!(self.0.load(Ordering::Relaxed), ACTIVE | HELD)
     }
 
     pub(crate) fn is_lent(&self) -> bool {

@@ -27,11 +27,14 @@ pub(super) const WORTH_RAID: Duration = Duration::from_micros(20);
 impl Worker {
     /// Takes work from this worker for `thief`: a published fork, or else a task, or else fibers.
     pub(crate) fn steal(&self, thief: &Worker, policy: StealPolicy) -> Option<Work> {
-        self.steal_piece(thief).or_else(|| {
-            let job = self.steal_job(thief, policy)?;
-            thief.counters.stolen.add(1);
-            Some(Work::Fibers(Some(job)))
-        })
+        self.steal_piece(thief).or_else(|| self.steal_fibers(thief, policy))
+    }
+
+    /// Takes fibers to start from this worker for `thief`, and no other work. See [`steal`](Self::steal).
+    pub(crate) fn steal_fibers(&self, thief: &Worker, policy: StealPolicy) -> Option<Work> {
+        let job = self.steal_job(thief, policy)?;
+        thief.counters.stolen.add(1);
+        Some(Work::Fibers(Some(job)))
     }
 
     /// Takes work from this worker for `thief`, but no fibers. See [`steal`](Self::steal).
@@ -62,10 +65,11 @@ impl Worker {
 }
 
 impl Registry {
-    /// Takes work from any worker.
+    /// Takes work from any worker: of the kinds that `me` [takes](Worker::takes_pieces).
     pub(crate) fn find(&self, me: &Worker, policy: StealPolicy) -> Option<Work> {
         me.counters.searches.add(1);
-        if let Some(task) = me.tasks.take_newest() {
+        let takes_pieces = me.takes_pieces();
+        if takes_pieces && let Some(task) = me.tasks.take_newest() {
             return Some(Work::Task(task));
         }
         if let Some(job) = me.next_job() {
@@ -74,12 +78,13 @@ impl Registry {
         let count = self.workers().count();
         let first = me.last_victim.get();
         for victim in self.workers().cycle().skip(first).take(count) {
-            if let Some(work) = victim.steal(me, policy) {
+            let work = if takes_pieces { victim.steal(me, policy) } else { victim.steal_fibers(me, policy) };
+            if work.is_some() {
                 me.last_victim.set(victim.index);
-                return Some(work);
+                return work;
             }
         }
-        self.take_injected(me)
+        if takes_pieces { self.take_injected(me) } else { None }
     }
 
     /// Takes the oldest of the tasks from outside of the pool.
@@ -94,15 +99,15 @@ impl Registry {
     /// worker would never take that work, and its fibers may wait for it by yielding. Perhaps no other thread may take
     /// it either, while its owner is parked.
     ///
-    /// A task or a fork may compute for long, and the fibers of this worker wait meanwhile. So the worker takes one
-    /// only if no other thread will: when no slot is free, or there is no heartbeat worker.
+    /// A task or a fork may compute for long. So the worker takes one only if no fiber of it waits meanwhile, and if no
+    /// other thread will take it: when no slot is free, or there is no heartbeat worker.
     pub(crate) fn find_in_turn(&self, me: &Worker) -> Option<Work> {
         let turn = me.next_turn_of_others()?;
         let others = || self.workers().filter(|worker| !ptr::eq(*worker, me));
         let job =
             || others().find_map(|worker| worker.steal_job(me, StealPolicy::All)).map(|job| Work::Fibers(Some(job)));
         let piece = || {
-            if self.sleep.has_heartbeat() && self.has_free_slot() {
+            if !me.takes_pieces() || self.sleep.has_heartbeat() && self.has_free_slot() {
                 return None;
             }
             let own = me.tasks.take_oldest().map(Work::Task);
@@ -127,6 +132,16 @@ impl Registry {
     /// Returns whether there is such work besides forks.
     pub(super) fn has_spawned_work(&self) -> bool {
         self.workers().any(Worker::has_spawned_work) || !self.injected.is_empty()
+    }
+
+    /// Returns whether there are fibers to start that any thread may take.
+    pub(super) fn has_available_jobs(&self) -> bool {
+        self.workers().any(Worker::has_available_jobs)
+    }
+
+    /// Returns whether there is work besides fibers that no thread may come to while all slots are taken.
+    pub(super) fn has_stranded_work(&self) -> bool {
+        self.workers().any(Worker::has_stranded_work) || !self.injected.is_empty()
     }
 
     /// Searches as the heartbeat worker, or for [`run_pending`](crate::run_pending), and returns whether there is work.

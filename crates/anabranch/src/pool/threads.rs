@@ -59,6 +59,8 @@ pub(crate) struct Threads {
     has_complained: AtomicBool,
     has_seen_run_on_fiber: AtomicBool,
     has_seen_long_computation: AtomicBool,
+    /// Whether the last attempt to add a spare failed.
+    lacks_spares: AtomicBool,
     /// Worker entries for which the system refused a thread; later attempts use them.
     unused: Mutex<Vec<usize>>,
     /// No thread was started when the pool was made. The system refused them, or the pool uses the program's.
@@ -68,6 +70,7 @@ pub(crate) struct Threads {
 impl Threads {
     pub(crate) fn new(config: ThreadConfig) -> Self {
         Self {
+            lacks_spares: AtomicBool::new(config.max_spares == 0),
             config,
             threads: Mutex::new(Vec::new()),
             spares: AtomicU64::new(0),
@@ -82,6 +85,11 @@ impl Threads {
 
     pub(crate) fn spares(&self) -> usize {
         self.spares.load(Ordering::Relaxed) as usize
+    }
+
+    /// Returns whether no spare thread can be added now: the limit is reached, or the system has refused the last one.
+    pub(crate) fn lacks_spares(&self) -> bool {
+        self.lacks_spares.load(Ordering::Relaxed)
     }
 
     /// Records that the system refused the threads for these worker entries, and that the pool runs without them.
@@ -239,16 +247,19 @@ impl Threads {
         start: impl FnOnce(usize) -> io::Result<()>,
     ) -> Result<(), Option<io::Error>> {
         // There is only one heartbeat worker, so no other thread increments the count.
-        if self.spares() >= self.config.max_spares {
-            return Err(None);
-        }
-        let index = lock(&self.unused).pop().unwrap_or_else(new_entry);
-        self.spares.fetch_add(1, Ordering::Relaxed);
-        start(index).map_err(|error| {
-            self.spares.fetch_sub(1, Ordering::Relaxed);
-            lock(&self.unused).push(index);
-            Some(error)
-        })
+        let result = if self.spares() >= self.config.max_spares {
+            Err(None)
+        } else {
+            let index = lock(&self.unused).pop().unwrap_or_else(new_entry);
+            self.spares.fetch_add(1, Ordering::Relaxed);
+            start(index).map_err(|error| {
+                self.spares.fetch_sub(1, Ordering::Relaxed);
+                lock(&self.unused).push(index);
+                Some(error)
+            })
+        };
+        self.lacks_spares.store(result.is_err(), Ordering::Relaxed);
+        result
     }
 
     /// Records that a spare thread was missing.

@@ -60,6 +60,8 @@ pub(crate) struct Local {
     /// The other workers with which it has not compared its load in this round, this one included; 0 before a round.
     pub(crate) left_in_round: Cell<usize>,
     pub(crate) compared: Cell<usize>,
+    /// The number of fibers that wait for blocking calls.
+    pub(crate) blocking_calls: Cell<usize>,
     pub(crate) timers: RefCell<Timers<*const Fiber>>,
     pub(crate) stacks: RefCell<Option<StackPool>>,
     /// The store for the blocks of fibers that are spawned here.
@@ -189,6 +191,7 @@ impl Fibers {
                 compares_from: Cell::new(0),
                 left_in_round: Cell::new(0),
                 compared: Cell::new(0),
+                blocking_calls: Cell::new(0),
                 timers: RefCell::new(Timers::new()),
                 stacks: RefCell::new(None),
                 store: OwnStore::new(),
@@ -352,14 +355,37 @@ impl Worker {
         (is_old || may_be_new) && self.status.is_occupied()
     }
 
+    /// Returns whether the worker has begun fibers that have not ended.
+    pub(crate) fn owns_fibers(&self) -> bool {
+        self.counters.live.get() > 0
+    }
+
+    /// Returns whether the thread takes compute work: forks, tasks, and the other halves of loops. Not while it owns
+    /// fibers that have begun, which would wait meanwhile; then a thread without such fibers takes the work. If the pool
+    /// can have no such thread, every thread takes compute work.
+    pub(crate) fn takes_pieces(&self) -> bool {
+        !self.owns_fibers() || self.registry().is_some_and(|registry| registry.pool_threads.lacks_spares())
+    }
+
     /// Returns whether there is something to take.
     pub(crate) fn has_work(&self) -> bool {
         self.stack.shelf.has_available() || self.has_spawned_work()
     }
 
+    /// Returns whether there are tasks here, or forks that their owner, which waits, will not run soon.
+    pub(crate) fn has_stranded_work(&self) -> bool {
+        let is_away = self.status.is_occupied() && !self.status.holds_slot();
+        !self.tasks.is_empty() || is_away && self.stack.shelf.has_available()
+    }
+
     /// Returns whether there are tasks or fibers to start here: work other than forks.
     pub(crate) fn has_spawned_work(&self) -> bool {
-        !self.tasks.is_empty() || (!self.fibers.jobs.is_empty() || self.has_overdue_jobs()) && self.limits().has_room()
+        !self.tasks.is_empty() || self.has_available_jobs()
+    }
+
+    /// Returns whether there are fibers to start here that any thread may take, and the limits allow one.
+    pub(crate) fn has_available_jobs(&self) -> bool {
+        (!self.fibers.jobs.is_empty() || self.has_overdue_jobs()) && self.limits().has_room()
     }
 
     /// Returns whether this worker has fibers to start, and the limits allow one.

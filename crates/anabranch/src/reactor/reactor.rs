@@ -98,7 +98,6 @@ impl Reactor {
     }
 
     /// Returns whether there is one.
-    #[cfg_attr(any(not(target_os = "linux"), shuttle, miri), allow(dead_code, reason = "only Linux shows all threads"))]
     pub(crate) fn has_sources(&self) -> bool {
         let sources = lock(&self.sources);
         sources.list.len() > sources.free.len()

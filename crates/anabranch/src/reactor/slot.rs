@@ -61,7 +61,6 @@ impl Slot {
     }
 
     /// Returns whether a socket is registered.
-    #[cfg_attr(any(not(target_os = "linux"), shuttle, miri), allow(dead_code, reason = "only Linux shows all threads"))]
     pub(crate) fn has_sources(&self) -> bool {
         self.0.get().is_some_and(|reactor| reactor.has_sources())
     }

@@ -4,6 +4,7 @@ mod blocked_workers;
 mod blocking;
 mod broadcast;
 mod call;
+mod compute_and_serve;
 mod current_thread;
 mod handlers;
 mod hazards;
