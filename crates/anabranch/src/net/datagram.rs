@@ -60,7 +60,9 @@ macro_rules! datagrams {
             /// # Errors
             /// Returns the errors of the system, and `WouldBlock` if there is none.
             pub fn try_recv(&self, buffer: &mut [u8]) -> ::std::io::Result<usize> {
-                self.io.try_once($crate::reactor::readiness::Direction::Read, |system| system.recv(buffer))
+                self.io.try_once($crate::reactor::readiness::Direction::Read, |system| {
+                    Ok($crate::net::io::done(system.recv(buffer)?))
+                })
             }
 
             /// Sends a datagram if there is room for it now.
@@ -68,7 +70,9 @@ macro_rules! datagrams {
             /// # Errors
             /// Returns the errors of the system, and `WouldBlock` if there is no room.
             pub fn try_send(&self, bytes: &[u8]) -> ::std::io::Result<usize> {
-                self.io.try_once($crate::reactor::readiness::Direction::Write, |system| system.send(bytes))
+                self.io.try_once($crate::reactor::readiness::Direction::Write, |system| {
+                    Ok($crate::net::io::done(system.send(bytes)?))
+                })
             }
 
             /// Returns an operation for [`select!`](crate::select) that is over when there is probably a datagram.

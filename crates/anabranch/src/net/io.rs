@@ -130,14 +130,12 @@ impl<S: Socket> Io<S> {
     }
 
     /// Performs `call` once, without waiting.
-    pub(super) fn try_once<R>(&self, direction: Direction, call: impl FnOnce(&S) -> io::Result<R>) -> io::Result<R> {
-        let readiness = self.source.direction(direction);
-        let seen = readiness.see();
-        let result = call(&self.socket);
-        if result.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock) {
-            readiness.clear(seen);
-        }
-        result
+    pub(super) fn try_once<R>(
+        &self,
+        direction: Direction,
+        call: impl FnOnce(&S) -> io::Result<Done<R>>,
+    ) -> io::Result<R> {
+        self.source.direction(direction).attempt_once(|| call(&self.socket))
     }
 
     pub(super) fn ready(&self, direction: Direction) -> Ready<'_> {

@@ -9,6 +9,7 @@ use crate::{
 use std::{
     io::{self, IoSlice, IoSliceMut, Read, Write},
     net::Shutdown,
+    ops::Range,
     task::{Context, Poll},
 };
 
@@ -24,8 +25,8 @@ pub(crate) trait Sealed: Send + Sync + Sized + 'static {
     const READ: &'static &'static str;
     const WRITE: &'static &'static str;
 
-    /// Whether a short transfer has emptied or filled the buffer of the system. Not so where it may also stop at a
-    /// boundary, as a Unix stream does at descriptors that are passed along.
+    /// Whether a short transfer has always emptied or filled the buffer of the system. A Unix stream also stops at
+    /// descriptors that are passed along.
     const HAS_NO_BOUNDARIES: bool;
 
     fn io(&self) -> &Io<Self::System>;
@@ -67,7 +68,34 @@ fn send<S: Sealed>(system: &S::System, bytes: &[u8]) -> io::Result<usize> {
 }
 
 fn read_once<S: Sealed>(system: &S::System, buffer: &mut [u8]) -> io::Result<Done<usize>> {
-    Ok(count::<S>(receive::<S>(system, buffer)?, buffer.len()))
+    let wanted = buffer.len();
+    #[cfg(target_os = "linux")]
+    if !S::HAS_NO_BOUNDARIES {
+        return read_to_boundary(system, &mut [IoSliceMut::new(buffer)], wanted);
+    }
+    Ok(count::<S>(receive::<S>(system, buffer)?, wanted))
+}
+
+fn read_vectored_once<S: Sealed>(
+    system: &S::System,
+    buffers: &mut [IoSliceMut<'_>],
+    wanted: usize,
+) -> io::Result<Done<usize>> {
+    #[cfg(target_os = "linux")]
+    if !S::HAS_NO_BOUNDARIES {
+        return read_to_boundary(system, buffers, wanted);
+    }
+    Ok(count::<S>(S::reader(system).read_vectored(buffers)?, wanted))
+}
+
+/// Reads from a stream that also stops at descriptors or credentials that are passed along. There is no room for these,
+/// so the system drops them and reports so. Any other short read has emptied the buffer of the system.
+#[cfg(target_os = "linux")]
+fn read_to_boundary(system: &impl Socket, buffers: &mut [IoSliceMut<'_>], wanted: usize) -> io::Result<Done<usize>> {
+    use rustix::net::{RecvAncillaryBuffer, RecvFlags, ReturnFlags, recvmsg};
+    let received = recvmsg(system, buffers, &mut RecvAncillaryBuffer::default(), RecvFlags::empty())?;
+    let is_cut = received.flags.contains(ReturnFlags::CTRUNC);
+    Ok(if is_cut { done(received.bytes) } else { transferred(received.bytes, wanted) })
 }
 
 fn write_once<S: Sealed>(system: &S::System, bytes: &[u8]) -> io::Result<Done<usize>> {
@@ -80,8 +108,15 @@ fn nothing(cx: &Cx<'_>) -> io::Result<usize> {
     Ok(0)
 }
 
-fn total(lens: impl Iterator<Item = usize>) -> usize {
-    lens.fold(0, usize::saturating_add)
+/// How many buffers the system accepts in one call.
+const MAX_BUFFERS: usize = 1024;
+
+/// Returns which of the buffers one call uses, and their total length. `None` if all buffers are empty. Buffers beyond
+/// the limit of the system do not count, because a transfer that leaves them out is not short.
+fn used(lens: impl Iterator<Item = usize> + Clone) -> Option<(Range<usize>, usize)> {
+    let start = lens.clone().position(|len| len > 0)?;
+    let used = lens.skip(start).take(MAX_BUFFERS);
+    Some((start..start + used.clone().count(), used.fold(0, usize::saturating_add)))
 }
 
 #[inline]
@@ -95,12 +130,10 @@ pub(super) fn read<S: Sealed>(stream: &S, cx: &Cx<'_>, buffer: &mut [u8]) -> io:
 
 #[track_caller]
 pub(super) fn read_vectored<S: Sealed>(stream: &S, cx: &Cx<'_>, buffers: &mut [IoSliceMut<'_>]) -> io::Result<usize> {
-    let wanted = total(buffers.iter().map(|buffer| buffer.len()));
-    if wanted == 0 {
-        return nothing(cx);
-    }
+    let Some((used, wanted)) = used(buffers.iter().map(|buffer| buffer.len())) else { return nothing(cx) };
+    let buffers = &mut buffers[used];
     stream.io().perform(cx, Direction::Read, reason::<S>(Direction::Read), |system| {
-        Ok(count::<S>(S::reader(system).read_vectored(buffers)?, wanted))
+        read_vectored_once::<S>(system, buffers, wanted)
     })
 }
 
@@ -126,10 +159,8 @@ pub(super) fn write<S: Sealed>(stream: &S, cx: &Cx<'_>, bytes: &[u8]) -> io::Res
 
 #[track_caller]
 pub(super) fn write_vectored<S: Sealed>(stream: &S, cx: &Cx<'_>, buffers: &[IoSlice<'_>]) -> io::Result<usize> {
-    let wanted = total(buffers.iter().map(|buffer| buffer.len()));
-    if wanted == 0 {
-        return nothing(cx);
-    }
+    let Some((used, wanted)) = used(buffers.iter().map(|buffer| buffer.len())) else { return nothing(cx) };
+    let buffers = &buffers[used];
     stream.io().perform(cx, Direction::Write, reason::<S>(Direction::Write), |system| {
         Ok(count::<S>(S::writer(system).write_vectored(buffers)?, wanted))
     })
@@ -147,11 +178,11 @@ pub(super) fn write_all<S: Sealed>(stream: &S, cx: &Cx<'_>, mut bytes: &[u8]) ->
 }
 
 pub(super) fn try_read<S: Sealed>(stream: &S, buffer: &mut [u8]) -> io::Result<usize> {
-    stream.io().try_once(Direction::Read, |system| receive::<S>(system, buffer))
+    stream.io().try_once(Direction::Read, |system| read_once::<S>(system, buffer))
 }
 
 pub(super) fn try_write<S: Sealed>(stream: &S, bytes: &[u8]) -> io::Result<usize> {
-    stream.io().try_once(Direction::Write, |system| send::<S>(system, bytes))
+    stream.io().try_once(Direction::Write, |system| write_once::<S>(system, bytes))
 }
 
 pub(super) fn poll_read<S: Sealed>(

@@ -114,7 +114,7 @@ impl TcpListener {
     /// # Errors
     /// Returns the errors of the system, and `WouldBlock` if there is none.
     pub fn try_accept(&self) -> io::Result<(TcpStream, SocketAddr)> {
-        self.io.try_once(Direction::Read, |system| Ok(accept(system)?.value))
+        self.io.try_once(Direction::Read, accept)
     }
 
     /// Returns the address at which it listens.

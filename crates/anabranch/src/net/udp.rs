@@ -74,7 +74,7 @@ impl UdpSocket {
     /// # Errors
     /// As for [`try_send`](Self::try_send).
     pub fn try_send_to(&self, bytes: &[u8], address: SocketAddr) -> io::Result<usize> {
-        self.io.try_once(Direction::Write, |system| system.send_to(bytes, address))
+        self.io.try_once(Direction::Write, |system| Ok(done(system.send_to(bytes, address)?)))
     }
 
     /// Like [`send_to`](Self::send_to), for async code. The future may be dropped at any time.
@@ -110,7 +110,7 @@ impl UdpSocket {
     /// # Errors
     /// As for [`try_recv`](Self::try_recv).
     pub fn try_recv_from(&self, buffer: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
-        self.io.try_once(Direction::Read, |system| system.recv_from(buffer))
+        self.io.try_once(Direction::Read, |system| Ok(done(system.recv_from(buffer)?)))
     }
 
     /// Like [`recv_from`](Self::recv_from), for async code. The future may be dropped at any time.

@@ -88,7 +88,7 @@ impl UnixDatagram {
     /// # Errors
     /// As for [`try_send`](Self::try_send).
     pub fn try_send_to(&self, bytes: &[u8], path: impl AsRef<Path>) -> io::Result<usize> {
-        self.io.try_once(Direction::Write, |system| system.send_to(bytes, path))
+        self.io.try_once(Direction::Write, |system| Ok(done(system.send_to(bytes, path)?)))
     }
 
     /// Receives a datagram, and returns its length and its sender. Bytes that do not fit into `buffer` are lost.
@@ -106,7 +106,7 @@ impl UnixDatagram {
     /// # Errors
     /// As for [`try_recv`](Self::try_recv).
     pub fn try_recv_from(&self, buffer: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
-        self.io.try_once(Direction::Read, |system| system.recv_from(buffer))
+        self.io.try_once(Direction::Read, |system| Ok(done(system.recv_from(buffer)?)))
     }
 
     /// Like [`recv_from`](Self::recv_from), for async code. The future may be dropped at any time.

@@ -14,6 +14,7 @@
 //! READY. It fails if an event has changed the tick since: then it attempts again. After a transfer of fewer bytes than
 //! asked for it does so, too, and saves an attempt, unless SPECIAL is set. An end of the stream, an error and urgent
 //! data are no bytes that a transfer could count, so a short transfer does not show that none of these is left.
+//! Descriptors that are passed over a Unix stream also end a read early, and the result of that read is not short.
 //!
 //! A waiter looks at READY under the lock, and joins the queue if it is not set. An event sets READY, and if it was not
 //! set before, takes the lock and wakes all that are in the queue. So no wake-up is lost: if the waiter has the lock
@@ -115,20 +116,31 @@ impl Readiness {
             if !seen.is_ready() {
                 return None;
             }
-            match call() {
-                Ok(done) => {
-                    if done.is_short && seen.short_means_empty() {
-                        self.clear(seen);
-                    }
-                    return Some(Ok(done.value));
-                }
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    self.clear(seen);
-                }
+            match self.learn(seen, call()) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Some(Err(error)),
+                result => return Some(result),
             }
         }
+    }
+
+    /// Performs `call` once, whether the direction is ready or not.
+    pub(crate) fn attempt_once<R>(&self, call: impl FnOnce() -> io::Result<Done<R>>) -> io::Result<R> {
+        let seen = self.see();
+        self.learn(seen, call())
+    }
+
+    /// Records what the result of an attempt after `seen` says about the next attempt.
+    #[inline]
+    fn learn<R>(&self, seen: Seen, result: io::Result<Done<R>>) -> io::Result<R> {
+        let is_over = match &result {
+            Ok(done) => done.is_short && seen.short_means_empty(),
+            Err(error) => error.kind() == io::ErrorKind::WouldBlock,
+        };
+        if is_over {
+            self.clear(seen);
+        }
+        Ok(result?.value)
     }
 
     /// Returns the present state, before an attempt.

@@ -8,6 +8,8 @@ mod futures;
 mod pools;
 #[cfg(unix)]
 mod processes;
+#[cfg(target_os = "linux")]
+mod short_reads;
 mod streams;
 
 use anabranch::{
