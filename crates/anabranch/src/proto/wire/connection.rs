@@ -116,6 +116,7 @@ impl<P: Script, S> Connection<P, S> {
                 Some(state) => self.state = state,
                 None => {
                     self.wire.send::<M>().await?;
+                    self.wire.forget_task();
                     Transport::finish(self.link);
                     return Ok(self.wire);
                 }
@@ -236,6 +237,7 @@ async fn greet<P: Script, S, M: Mode<S>>(wire: &mut Wire<S>, is_client: bool) ->
     };
     handshake::check::<P>(&wire.unused()[..length], is_client)?;
     wire.consume(length);
+    wire.forget_task();
     Ok(())
 }
 

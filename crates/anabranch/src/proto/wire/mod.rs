@@ -69,7 +69,7 @@
 //! repeatedly waits for room, of which there is some on both sides and in the stream. With `#[unbounded]` there is no
 //! limit on the sending side.
 
-// `{guard, error} <- codec <- {hello, stream} <- connection`, `relay <- connection`.
+// `{limits, error} <- codec <- {handshake, stream} <- connection`, `stream_waker <- stream`, `relay <- connection`.
 mod codec;
 mod connection;
 mod error;
@@ -77,6 +77,7 @@ mod handshake;
 mod limits;
 mod relay;
 mod stream;
+mod stream_waker;
 
 pub use self::{codec::Script, connection::Connection, error::WireError, stream::Wire};
 pub use futures_io::{AsyncRead, AsyncWrite};

@@ -3,6 +3,7 @@
 use super::{
     codec::{LEFT, LENGTH},
     error::WireError,
+    stream_waker::StreamWaker,
 };
 use futures_io::{AsyncRead, AsyncWrite};
 use std::{
@@ -30,12 +31,15 @@ const CHUNK: usize = 8 << 10;
 pub struct Wire<S> {
     stream: S,
     limit: usize,
-    /// Bytes that were read, unused from `start` on.
+    /// The bytes from `start` to `end` were read and not used. Later bytes are room for the next read, which is
+    /// initialised only once.
     input: Vec<u8>,
     start: usize,
+    end: usize,
     /// Bytes to write, from `written` on.
     output: Vec<u8>,
     written: usize,
+    waker: StreamWaker,
 }
 
 impl<S> Wire<S> {
@@ -44,7 +48,16 @@ impl<S> Wire<S> {
     /// Each side sends its handshake, at most 279 bytes, before it reads. A stream that accepts fewer bytes before the
     /// other side reads, as a pipe in memory may, does not work as a wire.
     pub fn new(stream: S) -> Self {
-        Self { stream, limit: MAX_MESSAGE, input: Vec::new(), start: 0, output: Vec::new(), written: 0 }
+        Self {
+            stream,
+            limit: MAX_MESSAGE,
+            input: Vec::new(),
+            start: 0,
+            end: 0,
+            output: Vec::new(),
+            written: 0,
+            waker: StreamWaker::default(),
+        }
     }
 
     /// Limits the bytes of each message, read or written. The other side chooses the lengths of the messages that are
@@ -69,6 +82,7 @@ impl<S> Wire<S> {
     /// Returns the stream, and the bytes that were read ahead of the conversations: for a stream that continues in
     /// another protocol.
     pub fn into_parts(mut self) -> (S, Vec<u8>) {
+        self.input.truncate(self.end);
         let ahead = self.input.split_off(self.start);
         (self.stream, ahead)
     }
@@ -79,16 +93,16 @@ impl<S> Wire<S> {
 
     /// Returns the bytes that were read and not used.
     pub(super) fn unused(&self) -> &[u8] {
-        &self.input[self.start..]
+        &self.input[self.start..self.end]
     }
 
     pub(super) fn consume(&mut self, count: usize) {
         self.start += count;
-        if self.start == self.input.len() {
+        if self.start == self.end {
             // This frees the memory of a long message.
-            self.input.clear();
+            self.input.truncate(2 * CHUNK);
             self.input.shrink_to(2 * CHUNK);
-            self.start = 0;
+            (self.start, self.end) = (0, 0);
         }
     }
 
@@ -118,28 +132,36 @@ impl<S> Wire<S> {
     pub(super) fn poll_fill<M: Mode<S>>(&mut self, context: &mut Context<'_>) -> Poll<Result<(), WireError>> {
         // Used bytes are removed once there are many of them.
         if self.start > CHUNK {
-            self.input.drain(..self.start);
-            self.start = 0;
+            self.input.copy_within(self.start..self.end, 0);
+            (self.start, self.end) = (0, self.end - self.start);
         }
-        let len = self.input.len();
-        self.input.resize(len + CHUNK, 0);
-        let read = loop {
-            match M::poll_read(&mut self.stream, context, &mut self.input[len..]) {
-                Poll::Ready(Err(error)) if error.kind() == io::ErrorKind::Interrupted => {}
-                other => break other,
+        let room = self.end..self.end + CHUNK;
+        if self.input.len() < room.end {
+            self.input.resize(room.end, 0);
+        }
+        let Self { stream, input, waker, .. } = self;
+        let read = waker.poll_read(context, |context| {
+            loop {
+                match M::poll_read(stream, context, &mut input[room.clone()]) {
+                    Poll::Ready(Err(error)) if error.kind() == io::ErrorKind::Interrupted => {}
+                    other => break other,
+                }
             }
-        };
-        let count = match &read {
-            // A stream that reports more bytes than the buffer has is faulty.
-            Poll::Ready(Ok(count)) => (*count).min(CHUNK),
-            _ => 0,
-        };
-        self.input.truncate(len + count);
+        });
         match ready!(read) {
             Ok(0) => Poll::Ready(Err(WireError::Lost)),
-            Ok(_) => Poll::Ready(Ok(())),
+            Ok(count) => {
+                // A stream that reports more bytes than the buffer has is faulty.
+                self.end += count.min(CHUNK);
+                Poll::Ready(Ok(()))
+            }
             Err(error) => Poll::Ready(Err(error.into())),
         }
+    }
+
+    /// Drops the waker of the task, which may keep memory of the task alive.
+    pub(super) fn forget_task(&mut self) {
+        self.waker = StreamWaker::default();
     }
 
     pub(super) async fn fill<M: Mode<S>>(&mut self) -> Result<(), WireError> {
@@ -155,16 +177,17 @@ impl<S> Wire<S> {
         if self.output.is_empty() {
             return Poll::Ready(Ok(()));
         }
-        while self.written < self.output.len() {
-            match ready!(M::poll_write(&mut self.stream, context, &self.output[self.written..])) {
+        let Self { stream, output, written, waker, .. } = self;
+        while *written < output.len() {
+            match ready!(waker.poll_write(context, |context| M::poll_write(stream, context, &output[*written..]))) {
                 Ok(0) => return Poll::Ready(Err(io::Error::from(io::ErrorKind::WriteZero).into())),
-                Ok(count) => self.written += count,
+                Ok(count) => *written += count,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Poll::Ready(Err(error.into())),
             }
         }
         loop {
-            match ready!(M::poll_flush(&mut self.stream, context)) {
+            match ready!(waker.poll_write(context, |context| M::poll_flush(stream, context))) {
                 Ok(()) => break,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Poll::Ready(Err(error.into())),

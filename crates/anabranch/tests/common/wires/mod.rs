@@ -21,13 +21,14 @@ pub struct Played {
     at: usize,
     /// The position up to which it may send now.
     until: usize,
+    reader: Option<Waker>,
     pub heard: Arc<Mutex<Vec<u8>>>,
 }
 
 impl Played {
     /// `hello` is the number of bytes before the first frame.
     pub fn new(says: impl Into<Vec<u8>>, hello: usize) -> Self {
-        Self { says: says.into(), at: 0, until: hello, heard: Arc::default() }
+        Self { says: says.into(), at: 0, until: hello, reader: None, heard: Arc::default() }
     }
 
     /// Returns the end of the frame that starts at `start`.
@@ -57,9 +58,10 @@ impl Write for Played {
 }
 
 impl AsyncRead for Played {
-    fn poll_read(mut self: Pin<&mut Self>, _: &mut Context<'_>, to: &mut [u8]) -> Poll<io::Result<usize>> {
+    fn poll_read(mut self: Pin<&mut Self>, context: &mut Context<'_>, to: &mut [u8]) -> Poll<io::Result<usize>> {
         let most = to.len().min(self.until - self.at);
         if most == 0 && self.at < self.says.len() {
+            self.reader = Some(context.waker().clone());
             return Poll::Pending;
         }
         Poll::Ready(self.read(&mut to[..most]))
@@ -69,6 +71,7 @@ impl AsyncRead for Played {
 impl AsyncWrite for Played {
     fn poll_write(mut self: Pin<&mut Self>, _: &mut Context<'_>, from: &[u8]) -> Poll<io::Result<usize>> {
         self.until = self.end(self.until);
+        wake(&mut self.reader);
         Poll::Ready(self.write(from))
     }
 
@@ -86,6 +89,8 @@ impl AsyncWrite for Played {
 pub struct Way {
     bytes: VecDeque<u8>,
     capacity: usize,
+    /// How often the reader looked, whether there were bytes or not.
+    pub reads: usize,
     /// Bytes that have been read.
     pub taken: usize,
     is_closed: bool,
@@ -97,11 +102,15 @@ pub struct Way {
 pub struct Pipe {
     pub from: Arc<Mutex<Way>>,
     pub to: Arc<Mutex<Way>>,
+    /// Whether a write takes the place of a read that waits, as in a stream that must read in order to write.
+    pub writes_wait_for_reads: bool,
 }
 
 pub fn pipe(capacity: usize) -> (Pipe, Pipe) {
     let [one, two] = [(); 2].map(|()| Arc::new(Mutex::new(Way { capacity, ..Way::default() })));
-    (Pipe { from: Arc::clone(&one), to: Arc::clone(&two) }, Pipe { from: two, to: one })
+    let end =
+        |from: &Arc<_>, to: &Arc<_>| Pipe { from: Arc::clone(from), to: Arc::clone(to), writes_wait_for_reads: false };
+    (end(&one, &two), end(&two, &one))
 }
 
 impl Pipe {
@@ -127,6 +136,7 @@ fn wake(waker: &mut Option<Waker>) {
 impl AsyncRead for Pipe {
     fn poll_read(self: Pin<&mut Self>, context: &mut Context<'_>, to: &mut [u8]) -> Poll<io::Result<usize>> {
         let mut way = self.from.lock().unwrap();
+        way.reads += 1;
         let count = way.bytes.len().min(to.len());
         if count == 0 && !way.is_closed {
             way.reader = Some(context.waker().clone());
@@ -143,6 +153,9 @@ impl AsyncRead for Pipe {
 
 impl AsyncWrite for Pipe {
     fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, from: &[u8]) -> Poll<io::Result<usize>> {
+        if self.writes_wait_for_reads {
+            self.from.lock().unwrap().reader = Some(context.waker().clone());
+        }
         let mut way = self.to.lock().unwrap();
         if way.is_closed {
             return Poll::Ready(Err(io::ErrorKind::BrokenPipe.into()));

@@ -2,5 +2,6 @@
 
 mod bank;
 mod close;
+mod reads;
 #[path = "../../common/wires/mod.rs"]
 mod wires;
