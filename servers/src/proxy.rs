@@ -241,10 +241,7 @@ impl Proxy {
                 return Ok((backend, stream, false));
             }
             match TcpStream::connect(cx, backend.address.as_str()) {
-                Ok(stream) => {
-                    stream.set_nodelay(true)?;
-                    return Ok((backend, stream, true));
-                }
+                Ok(stream) => return Ok((backend, stream, true)),
                 Err(error) if is_cancelled(&error) => return Err(error),
                 Err(error) => last = Some(error),
             }

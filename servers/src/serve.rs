@@ -83,10 +83,7 @@ where
                 end = connections.joining() => ends.add(end),
                 accepted = listener.accepting(), if has_room => match accepted {
                     Ok((stream, address)) => {
-                        connections.spawn(move |cx| {
-                            stream.set_nodelay(true)?;
-                            handler(cx, &stream, address)
-                        });
+                        connections.spawn(move |cx| handler(cx, &stream, address));
                     }
                     Err(error) => {
                         eprintln!("cannot accept: {error}");

@@ -147,7 +147,6 @@ fn connection(
     stop: &Event,
     answered: &AtomicUsize,
 ) -> io::Result<()> {
-    stream.set_nodelay(true)?;
     let (mut buffer, mut len) = (vec![0; LONGEST], 0);
     loop {
         match cx.timeout(deadline, |cx| request(cx, stream, &mut buffer, &mut len)) {
@@ -221,7 +220,6 @@ fn respond(cx: &Cx<'_>, stream: &TcpStream, status: &str, body: &str, ends: bool
 /// Sends requests over one connection, and checks the answers. It reads by the buffered reader of `std`.
 fn talk(cx: &Cx<'_>, address: SocketAddr, number: usize, requests: usize) -> Result<(), Failure> {
     let stream = TcpStream::connect(cx, address)?;
-    stream.set_nodelay(true)?;
     let mut reader = BufReader::new(stream.with(cx));
     for request in 0..requests {
         let path = format!("/{number}/{request}");

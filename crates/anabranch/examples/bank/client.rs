@@ -14,7 +14,6 @@ pub fn visit(address: SocketAddr, limit: Duration) -> Result<(), Failure> {
         return Err(format!("{address} is not on this machine; this customer goes to loopback addresses only").into());
     }
     let stream = TcpStream::connect(address).map_err(|error| format!("cannot reach the bank at {address}: {error}"))?;
-    stream.set_nodelay(true)?;
     stream.set_read_timeout(Some(limit))?;
     stream.set_write_timeout(Some(limit))?;
     let (door, connection) = client::over(Wire::new(stream))?;

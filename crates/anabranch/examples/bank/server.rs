@@ -81,7 +81,6 @@ pub fn serve(cx: &Cx<'_>, listener: &TcpListener, bank: &Bank) -> io::Result<()>
 
 /// Serves one customer, and runs the connection meanwhile.
 fn customer(cx: &Cx<'_>, stream: TcpStream, bank: &Bank) -> Result<(), Failure> {
-    stream.set_nodelay(true)?;
     let wire = Wire::new(stream).max_message(MAX_MESSAGE);
     let (door, connection) = cx.timeout(HELLO, |cx| Ok::<_, Failure>(cx.block_on(server::over_async(wire))??))?;
     let (carried, served) = cx.join(|cx| cx.block_on(connection.run_async()), |cx| teller(cx, door, bank));

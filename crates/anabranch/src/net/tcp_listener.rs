@@ -59,7 +59,8 @@ impl TcpListener {
         first_of(cx, address, |address| Self::from_std(net::TcpListener::bind(address)?))
     }
 
-    /// Waits for a connection.
+    /// Waits for a connection. The stream sends small packets at once (`TCP_NODELAY`), as every stream that a listener
+    /// accepts.
     ///
     /// # Errors
     /// Returns the errors of the system: see [`TcpListener`]. Returns an error for which
@@ -159,7 +160,7 @@ fn accept(system: &net::TcpListener) -> io::Result<Done<(TcpStream, SocketAddr)>
             Some(address) => address,
             None => stream.peer_addr()?,
         };
-        return Ok(done((TcpStream::of(stream), address)));
+        return Ok(done((TcpStream::accepted(stream), address)));
     }
 }
 
@@ -167,7 +168,10 @@ fn accept(system: &net::TcpListener) -> io::Result<Done<(TcpStream, SocketAddr)>
 fn accept(system: &net::TcpListener) -> io::Result<Done<(TcpStream, SocketAddr)>> {
     loop {
         match system.accept() {
-            Ok((stream, address)) => return Ok(done((TcpStream::from_std(stream)?, address))),
+            Ok((stream, address)) => {
+                stream.set_nonblocking(true)?;
+                return Ok(done((TcpStream::accepted(stream), address)));
+            }
             Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => continue,
             Err(error) => return Err(error),
         }

@@ -22,6 +22,13 @@ use std::{
 /// All methods take `&self`. So one fiber may read while another one writes, and `shutdown` by a third one ends both
 /// waits. For options that have no method here use `socket2::SockRef::from(&stream)`.
 ///
+/// A stream that was made by [`connect`](Self::connect) or by a [`TcpListener`](crate::net::TcpListener) sends small
+/// packets at once (`TCP_NODELAY`), as in Go. Otherwise a second small write waits until the other side has
+/// acknowledged the first, which takes up to 40 ms on Linux if the other side has nothing to send. A program that makes
+/// many small writes should gather them, for instance with [`BufWriter`](io::BufWriter), or call
+/// [`set_nodelay(false)`](Self::set_nodelay). The option of a socket that was made elsewhere, for
+/// [`from_std`](Self::from_std) or [`connect_with`](Self::connect_with), stays as it is.
+///
 /// ```
 /// use anabranch::net::{TcpListener, TcpStream};
 ///
@@ -29,7 +36,6 @@ use std::{
 ///     let listener = TcpListener::bind(cx, "127.0.0.1:0")?;
 ///     let client = TcpStream::connect(cx, listener.local_addr()?)?;
 ///     let (server, _) = listener.accept(cx)?;
-///     server.set_nodelay(true)?;
 ///     server.write_all(cx, b"welcome")?;
 ///     let mut text = [0; 7];
 ///     client.read_exact(cx, &mut text)?;
@@ -45,11 +51,19 @@ stream!(TcpStream, net::TcpStream, "TcpStream::read", "TcpStream::write", has_no
 
 impl TcpStream {
     /// Takes a socket that is in non-blocking mode.
-    pub(super) fn of(socket: net::TcpStream) -> Self {
+    fn of(socket: net::TcpStream) -> Self {
         Self { io: Io::new(socket) }
     }
 
-    /// Connects to the first of the addresses that accepts the connection, tried one after the other.
+    /// Takes an accepted socket that is in non-blocking mode.
+    pub(super) fn accepted(socket: net::TcpStream) -> Self {
+        // This fails only if the connection has ended already, which the next read reports.
+        let _ = socket.set_nodelay(true);
+        Self::of(socket)
+    }
+
+    /// Connects to the first of the addresses that accepts the connection, tried one after the other. The stream sends
+    /// small packets at once (`TCP_NODELAY`).
     ///
     /// # Errors
     /// Returns the error of the last address, the errors of [`lookup_host`](crate::net::lookup_host), and an error for
@@ -59,6 +73,7 @@ impl TcpStream {
         let reason = WaitReason::new(&"TcpStream::connect");
         first_of(cx, address, |address| {
             let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
+            socket.set_tcp_nodelay(true)?;
             Self::connect_socket(cx, socket, &address.into(), reason)
         })
     }
@@ -149,7 +164,7 @@ impl TcpStream {
         self.io.get().nodelay()
     }
 
-    /// Sets whether small packets are sent at once (`TCP_NODELAY`).
+    /// Sets whether small packets are sent at once (`TCP_NODELAY`). See [`TcpStream`] for the default.
     ///
     /// # Errors
     /// Returns the errors of the system.

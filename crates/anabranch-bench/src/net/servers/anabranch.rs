@@ -50,7 +50,6 @@ pub(super) fn serve(role: Role, port: PipeWriter) -> io::Result<()> {
         cx.scope(|s| {
             loop {
                 let (stream, _) = listener.accept(cx)?;
-                stream.set_nodelay(true)?;
                 s.spawn(move |cx| handler(cx, &stream));
             }
         })

@@ -64,17 +64,23 @@
 //! for ever, whether the endpoint still exists or not. On a thread, use the stream's time limits for reads and writes.
 //! In async code, a future that is dropped ends the connection.
 //!
+//! # Small packets
+//! A wire gathers messages until it has to wait, and writes them at once. With Nagle's algorithm a socket keeps small
+//! packets back, and a message can take 40 ms. So [`Wire::new`] sets `TCP_NODELAY` of a `TcpStream` of std or of this
+//! crate. Set it yourself if the stream has another type, such as a stream of async-io or with TLS.
+//!
 //! # How far one side can run ahead
 //! A message that was sent is on its way; only an answer shows that it has arrived. As always, a side that sends
 //! repeatedly waits for room, of which there is some on both sides and in the stream. With `#[unbounded]` there is no
 //! limit on the sending side.
 
-// `{limits, error} <- codec <- {handshake, stream} <- connection`, `stream_waker <- stream`, `relay <- connection`.
+// `{limits, error} <- codec <- {handshake, stream} <- connection`, `{nodelay, stream_waker} <- stream`, `relay <- connection`.
 mod codec;
 mod connection;
 mod error;
 mod handshake;
 mod limits;
+mod nodelay;
 mod relay;
 mod stream;
 mod stream_waker;

@@ -3,6 +3,7 @@
 use super::{
     codec::{LEFT, LENGTH},
     error::WireError,
+    nodelay::set_nodelay,
     stream_waker::StreamWaker,
 };
 use futures_io::{AsyncRead, AsyncWrite};
@@ -47,7 +48,11 @@ impl<S> Wire<S> {
     ///
     /// Each side sends its handshake, at most 279 bytes, before it reads. A stream that accepts fewer bytes before the
     /// other side reads, as a pipe in memory may, does not work as a wire.
+    ///
+    /// If the stream is a `TcpStream` of std or of this crate, it sends small packets at once from now on
+    /// (`TCP_NODELAY`). For a stream of another type, such as one of async-io or with TLS, set that option yourself.
     pub fn new(stream: S) -> Self {
+        set_nodelay(&stream);
         Self {
             stream,
             limit: MAX_MESSAGE,

@@ -1,11 +1,12 @@
 //! What each kind of socket does, with each kind of `Cx`.
 
 use super::pair;
-use crate::common::fibers::with_every_cx;
+use crate::common::{LONG, fibers::with_every_cx};
 use anabranch::{
     Cx,
     net::{TcpListener, TcpStream, lookup_host},
 };
+use socket2::{Domain, Socket, Type};
 use std::{
     io::{self, ErrorKind, IoSlice, IoSliceMut},
     net::{Ipv4Addr, SocketAddr},
@@ -124,11 +125,47 @@ fn names_and_addresses_resolve() {
 }
 
 #[test]
+fn streams_send_small_packets_at_once() {
+    anabranch::run(|cx| {
+        let listener = TcpListener::bind(cx, "127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let connect = || TcpStream::connect(cx, address).unwrap();
+        let client = connect();
+        let accepted = [
+            listener.accept(cx).unwrap().0,
+            {
+                let _other = connect();
+                cx.block_on(listener.accept_async()).unwrap().unwrap().0
+            },
+            {
+                let _other = connect();
+                anabranch::select!(cx, { new = listener.accepting() => new }).unwrap().unwrap().0
+            },
+            {
+                let _other = connect();
+                listener.incoming(cx).next().unwrap().unwrap()
+            },
+        ];
+        assert!(client.nodelay().unwrap() && accepted.iter().all(|stream| stream.nodelay().unwrap()));
+        let late = TcpStream::connect_timeout(cx, address, LONG).unwrap();
+        assert!(late.nodelay().unwrap());
+        // A socket that was made elsewhere keeps its option.
+        let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
+        assert!(!TcpStream::connect_with(cx, socket, address).unwrap().nodelay().unwrap());
+        let stream = std::net::TcpStream::connect(address).unwrap();
+        let stream = TcpStream::from_std(stream).unwrap();
+        assert!(!stream.nodelay().unwrap());
+        let stream = stream.into_std().unwrap();
+        assert!(!stream.nodelay().unwrap());
+    });
+}
+
+#[test]
 fn options_and_conversions_keep_the_socket() {
     anabranch::run(|cx| {
         let (client, server) = pair(cx);
-        client.set_nodelay(true).unwrap();
-        assert!(client.nodelay().unwrap());
+        client.set_nodelay(false).unwrap();
+        assert!(!client.nodelay().unwrap());
         client.set_ttl(9).unwrap();
         assert_eq!(client.ttl().unwrap(), 9);
         let options = socket2::SockRef::from(&client);

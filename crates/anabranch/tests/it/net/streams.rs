@@ -158,14 +158,12 @@ fn synchronous_library_waits_on_fibers() {
             cx.scope(|s| {
                 s.spawn(move |cx| {
                     let (stream, _) = listener.accept(cx).unwrap();
-                    stream.set_nodelay(true).unwrap();
                     let mut writer = stream.with(cx);
                     for line in BufReader::new(stream.with(cx)).lines() {
                         writeln!(writer, "got {}", line.unwrap()).unwrap();
                     }
                 });
                 let stream = TcpStream::connect(cx, address).unwrap();
-                stream.set_nodelay(true).unwrap();
                 let mut lines = BufReader::new(stream.with(cx)).lines();
                 let mut answers = Vec::new();
                 for number in 0..50 {

@@ -62,6 +62,21 @@ fn on_threads<S: std::io::Read + std::io::Write + Send + 'static>(client: Wire<S
 }
 
 #[test]
+fn wire_over_tcp_sends_small_packets_at_once() {
+    let (client, server) = tcp();
+    assert!(!client.nodelay().unwrap());
+    assert!(Wire::new(client).get_ref().nodelay().unwrap());
+    #[cfg(feature = "net")]
+    {
+        let server = anabranch::net::TcpStream::from_std(server.try_clone().unwrap()).unwrap();
+        assert!(!server.nodelay().unwrap());
+        assert!(Wire::new(server).get_ref().nodelay().unwrap());
+    }
+    // A borrowed stream of another type.
+    Wire::new(&server);
+}
+
+#[test]
 fn conversation_runs_over_wire_on_threads() {
     watchdog(LONG, || {
         let (client, server) = tcp();
