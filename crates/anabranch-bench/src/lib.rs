@@ -1,8 +1,9 @@
 //! Fork-join, fibers and messages measured side by side: anabranch, its peers and plain recursion.
 //!
 //! `cargo bench -p anabranch-bench --bench fork_join -- --help` lists the options of that bench. `--bench iterators`,
-//! `--bench fibers`, `--bench messages`, `--bench pipes` and `--bench net` are the others. Their code is in
-//! [`iterators`], [`fibers`], [`messages`], [`pipes`] and [`net`], and the same harness runs them. A *workload* (one
+//! `--bench fibers`, `--bench messages`, `--bench pipes`, `--bench net` and `--bench compute_and_serve` are the others.
+//! Their code is in [`iterators`], [`fibers`], [`messages`], [`pipes`], [`net`] and [`compute_and_serve`], and the same
+//! harness runs them. A *workload* (one
 //! file each in [`workloads`]) is written once against the trait [`peers::Peer`], which each library implements in a
 //! separate file. [`mod@bench`] runs every combination of peer and thread count once per round, in a shuffled order,
 //! each in its own process ([`isolate`]). [`report`] prints medians, minima, spreads, and ratios to plain recursion in
@@ -28,6 +29,8 @@
 pub mod bench;
 #[cfg(target_os = "linux")]
 pub mod compiler;
+#[cfg(target_os = "linux")]
+pub mod compute_and_serve;
 pub mod confidence;
 #[cfg(target_os = "linux")]
 pub mod contest;

@@ -87,6 +87,15 @@ impl Versions {
         Versions::of(&[("may", env!("VERSION_MAY")), ("tokio", env!("VERSION_TOKIO"))])
     }
 
+    /// Returns those of the libraries that the bench of programs that compute and serve compares.
+    pub fn of_compute_and_serve() -> Versions {
+        Versions::of(&[
+            ("tokio", env!("VERSION_TOKIO")),
+            ("rayon", env!("VERSION_RAYON")),
+            ("rayon-core", env!("VERSION_RAYON_CORE")),
+        ])
+    }
+
     /// Returns those of the libraries that the messages bench compares.
     pub fn of_messages() -> Versions {
         Versions::of(&[

@@ -11,7 +11,7 @@ use crate::bench::{AnyWorkload, Peers, Variant, variants};
 use crate::contest::{self, Listed};
 use crate::sample::Sample;
 use crate::workloads::Spinner;
-use crate::{fibers, iterators, messages, net, pipes, workloads};
+use crate::{compute_and_serve, fibers, iterators, messages, net, pipes, workloads};
 
 /// A contender with a number of threads.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -174,7 +174,7 @@ fn extent(sizes: Sizes) -> messages::workloads::Extent {
 }
 
 /// All suites, in the order of the documentation.
-pub static ALL: [&dyn Suite; 6] = [
+pub static ALL: [&dyn Suite; 7] = [
     &Bench {
         name: "fork_join",
         all: &workloads::ALL,
@@ -201,6 +201,11 @@ pub static ALL: [&dyn Suite; 6] = [
     },
     &Bench { name: "pipes", all: &pipes::ALL, settings: |sizes| pipes::Settings { extent: extent(sizes) } },
     &Bench { name: "net", all: &net::ALL, settings: |sizes| net::Settings::new(sizes.quick) },
+    &Bench {
+        name: "compute_and_serve",
+        all: &compute_and_serve::ALL,
+        settings: |sizes| compute_and_serve::Settings::new(sizes.quick),
+    },
 ];
 
 #[cfg(test)]

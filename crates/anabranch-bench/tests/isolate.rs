@@ -4,6 +4,7 @@
 use std::time::{Duration, Instant};
 
 use anabranch_bench::bench::Peers;
+use anabranch_bench::compute_and_serve;
 use anabranch_bench::isolate::{Failure, in_child};
 use anabranch_bench::measurer::{Answer, Measurer, Order};
 use anabranch_bench::net::{self, Kind, Settings};
@@ -24,6 +25,7 @@ fn main() {
     measurer_reports_failures_and_lives_on();
     measurer_that_waits_can_be_stopped();
     servers_take_every_load();
+    programs_compute_and_serve_in_every_way();
     refuses_to_fork_beside_other_threads();
 }
 
@@ -135,6 +137,20 @@ fn servers_take_every_load() {
             check(sample.as_ref().is_ok_and(is_measured), &format!("{name}, {kind}: {sample:?}"));
         }
     }
+}
+
+fn programs_compute_and_serve_in_every_way() {
+    let settings = compute_and_serve::Settings { budget: Duration::from_millis(8) };
+    for (name, build) in &compute_and_serve::ALL {
+        let workload = build(&settings);
+        for kind in compute_and_serve::Kind::ALL.iter().copied().filter(|kind| workload.suits(*kind)) {
+            let sample = in_child(LIMIT, || workload.sample_with(kind, 2));
+            let is_measured = |sample: &Sample| sample.wall > 0.0 && sample.value.is_finite();
+            check(sample.as_ref().is_ok_and(is_measured), &format!("{name}, {kind}: {sample:?}"));
+        }
+    }
+    let picture = compute_and_serve::workloads::draw(&[compute_and_serve::Kind::Anabranch], 1, settings);
+    check(picture.is_ok_and(|svg| svg.contains("<polyline points=\"")), "the latency over time is drawn");
 }
 
 fn refuses_to_fork_beside_other_threads() {

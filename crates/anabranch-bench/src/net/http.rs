@@ -27,6 +27,11 @@ impl Requests {
 
     /// Takes the complete requests out of the buffer, and returns their number. `None`: not HTTP.
     pub fn take(&mut self) -> Option<usize> {
+        self.take_each(|_| ())
+    }
+
+    /// Does the same, and calls `each` with the target of each request.
+    pub fn take_each(&mut self, mut each: impl FnMut(&str)) -> Option<usize> {
         let (mut count, mut start) = (0, 0);
         while start < self.len {
             let mut headers = [httparse::EMPTY_HEADER; 16];
@@ -36,6 +41,7 @@ impl Requests {
                     if request.method != Some("GET") {
                         return None;
                     }
+                    each(request.path?);
                     start += len;
                     count += 1;
                 }

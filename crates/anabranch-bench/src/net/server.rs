@@ -1,7 +1,8 @@
 //! The process of a server.
 
+use std::fmt;
 use std::fs;
-use std::io::{BufRead, BufReader, PipeReader, Read};
+use std::io::{self, BufRead, BufReader, PipeReader, PipeWriter, Read};
 use std::sync::OnceLock;
 use std::time::Duration;
 
@@ -58,15 +59,30 @@ impl Server {
     pub fn start(kind: Kind, role: Role) -> Server {
         // The process inherits the processor.
         pin(processors()[0]);
+        let server = Self::start_process(&kind, |port| servers::serve(kind, role, port));
+        pin(processors()[1]);
+        server
+    }
+
+    /// Starts a process that runs `serve`, which writes the port of its server. Waits until it has done so. The process
+    /// ends when the server is dropped, or when this thread ends.
+    ///
+    /// # Panics
+    /// Panics with the name if this process has other threads, or if the server does not start.
+    pub fn start_process(name: &dyn fmt::Display, serve: impl FnOnce(PipeWriter) -> io::Result<()>) -> Server {
         let started = isolate::start(|port| {
             let _ = set_pdeathsig(Signal::SIGKILL);
-            i32::from(servers::serve(kind, role, port).is_err())
+            i32::from(serve(port).is_err())
         });
-        pin(processors()[1]);
         let (process, output) = started.unwrap_or_else(|failure| panic!("{failure}"));
         let mut server = Server { process, port: 0 };
-        server.port = port(output).unwrap_or_else(|line| panic!("the server of {kind} has not started: {line:?}"));
+        server.port = port(output).unwrap_or_else(|line| panic!("the server of {name} has not started: {line:?}"));
         server
+    }
+
+    /// Returns the process of the server.
+    pub fn process(&self) -> Pid {
+        self.process
     }
 
     /// Returns the CPU time of all its threads so far, those that have ended included, in seconds.
