@@ -4,6 +4,7 @@
 pub mod connection;
 pub mod crawler;
 pub mod http;
+pub mod nucleotides;
 pub mod on_tokio;
 pub mod program;
 pub mod proxy;

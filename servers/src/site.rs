@@ -7,12 +7,32 @@ use crate::{
 };
 use anabranch::{Cx, net::TcpStream, sync::Event};
 use std::{
-    io::{BufRead, BufReader, ErrorKind, Write},
+    io::{self, BufRead, BufReader, ErrorKind, Write},
     time::Duration,
 };
 
 /// How long a client may be silent, and how long a request and its answer may take.
-const IDLE: Duration = Duration::from_secs(30);
+pub const IDLE: Duration = Duration::from_secs(30);
+
+/// The most bytes of a body.
+const LONGEST_BODY: usize = 16 << 20;
+
+/// The body of a request. It refuses more bytes than [`LONGEST_BODY`].
+#[derive(Debug, Default)]
+pub struct Body(pub Vec<u8>);
+
+impl Write for Body {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.0.len() + bytes.len() > LONGEST_BODY {
+            return Err(Refused { status: 413, reason: "the body is too long" }.into());
+        }
+        self.0.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
 
 /// The answer to a request.
 #[derive(Debug, Clone)]
@@ -89,10 +109,10 @@ pub fn connection(
     }
 }
 
-fn read_request(reader: &mut impl BufRead) -> std::io::Result<Option<(Request, Vec<u8>)>> {
+fn read_request(reader: &mut impl BufRead) -> io::Result<Option<(Request, Vec<u8>)>> {
     let Some(head) = read_head(reader)? else { return Ok(None) };
     let request = Request::parse(&head)?;
-    let mut body = Vec::new();
+    let mut body = Body::default();
     copy_body(reader, request.framing()?, &mut body, false)?;
-    Ok(Some((request, body)))
+    Ok(Some((request, body.0)))
 }

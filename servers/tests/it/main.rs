@@ -2,6 +2,7 @@
 
 mod crawler;
 mod http;
+mod nucleotides;
 mod programs;
 mod proxy;
 mod serve;

@@ -76,6 +76,8 @@ const TLS_TOKIO: &str = env!("CARGO_BIN_EXE_tls_tokio");
 const WEBSOCKET: &str = env!("CARGO_BIN_EXE_websocket");
 pub const PROXY: &str = env!("CARGO_BIN_EXE_proxy");
 pub const PROXY_TOKIO: &str = env!("CARGO_BIN_EXE_proxy_tokio");
+const NUCLEOTIDES: &str = env!("CARGO_BIN_EXE_nucleotides");
+const NUCLEOTIDES_TOKIO: &str = env!("CARGO_BIN_EXE_nucleotides_tokio");
 const CRAWLER: &str = env!("CARGO_BIN_EXE_crawler");
 
 #[test]
@@ -96,6 +98,8 @@ fn demonstrations_end_by_themselves() {
     ] {
         assert!(said.contains(line), "{line:?} is missing: {said}");
     }
+    let said = succeeds(NUCLEOTIDES, &["--bases", "50000", "--sequences", "2"]);
+    assert!(said.contains("8 sequences: ") && said.contains("\n8 connections ended, 0 failed"), "{said}");
     let said = succeeds(CRAWLER, &["--rate", "1000", "--pages", "40"]);
     assert!(said.contains("\n  200: ") && said.contains("\n  no answer: 1"), "{said}");
 }
@@ -108,6 +112,8 @@ fn usage_and_errors_are_printed() {
         ("websocket", WEBSOCKET),
         ("proxy", PROXY),
         ("proxy_tokio", PROXY_TOKIO),
+        ("nucleotides", NUCLEOTIDES),
+        ("nucleotides_tokio", NUCLEOTIDES_TOKIO),
         ("crawler", CRAWLER),
     ] {
         assert!(succeeds(program, &["--help"]).starts_with(&format!("usage: {name} ")), "{name}");
@@ -117,7 +123,7 @@ fn usage_and_errors_are_printed() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
     let cannot = format!("cannot listen on {address}: ");
-    for program in [TLS, TLS_TOKIO, WEBSOCKET, CRAWLER] {
+    for program in [TLS, TLS_TOKIO, WEBSOCKET, NUCLEOTIDES, NUCLEOTIDES_TOKIO, CRAWLER] {
         fails(program, &["--listen", &address], 1, &cannot);
     }
     for program in [PROXY, PROXY_TOKIO] {
@@ -172,6 +178,8 @@ fn servers_end_by_signals_with_open_connections() {
             (TLS, "-INT", 0),
             (TLS_TOKIO, "-TERM", 0),
             (WEBSOCKET, "-INT", 0),
+            (NUCLEOTIDES, "-INT", 1),
+            (NUCLEOTIDES_TOKIO, "-INT", 1),
             (CRAWLER, "-TERM", 1),
             (PROXY, "-INT", 1),
             (PROXY_TOKIO, "-INT", 1),
