@@ -71,8 +71,18 @@
 //!
 //! # Computing on a fiber
 //! A fiber may call compute code. While a compute `join` waits for its other half, the thread runs parts of that half
-//! or parks. It does not run other fibers, so the other fibers of that thread wait meanwhile. A long sequential
-//! computation has the same effect. Call [`Cx::yield_now`](crate::Cx::yield_now) in it now and then.
+//! or parks. It does not run other fibers, so the other fibers of that thread wait meanwhile. So call a computation
+//! that takes more than about a millisecond in [`Cx::blocking`](crate::Cx::blocking). Then it runs on a thread without
+//! fibers, and its loops still spread over all cores:
+//! ```
+//! use anabranch::prelude::*;
+//!
+//! let data = vec![1u64; 100_000];
+//! let sum = anabranch::run(|cx| cx.blocking(|| data.par_iter().sum::<u64>()));
+//! assert_eq!(sum, Ok(100_000));
+//! ```
+//! [`compute_and_serve`](super::compute_and_serve) is about servers that do this. A long sequential computation delays
+//! other fibers too. If it needs the `cx`, call [`Cx::yield_now`](crate::Cx::yield_now) in it now and then:
 //! ```
 //! fn search(cx: &anabranch::Cx<'_>, limit: u64) -> Option<u64> {
 //!     for n in 1..limit {

@@ -83,8 +83,8 @@
 //!
 //! # Differences of the runtime
 //! - **No preemption.** Go interrupts a goroutine that computes for long. Here the other fibers of the thread wait
-//!   until the fiber waits or calls [`Cx::yield_now`](crate::Cx::yield_now). Other threads can still take parts of its
-//!   parallel loops and [joins](crate::join).
+//!   until the fiber waits or calls [`Cx::yield_now`](crate::Cx::yield_now). A computation inside
+//!   [`Cx::blocking`](crate::Cx::blocking) does not delay them: see [`compute_and_serve`](super::compute_and_serve).
 //! - **No migration.** A goroutine may continue on another thread. A fiber that has begun stays on its thread. Any
 //!   thread of the pool can begin a fiber.
 //! - **Fixed stacks.** A goroutine's stack grows. A fiber has 256 KiB, or 1 MiB if the crate is compiled with debug

@@ -21,7 +21,7 @@
 //! | `sync::Notify` | [`sync::Notify`](crate::sync::Notify) | [`sync::Event`](crate::sync::Event) stays set |
 //! | `sync::mpsc` | [`channel::bounded`](crate::channel::bounded), [`channel::spsc`](crate::channel::spsc) | receivers of `bounded` can be cloned |
 //! | `sync::{oneshot, watch, broadcast}` | [`oneshot`](crate::channel::oneshot), [`watch`](crate::channel::watch), [`broadcast`](crate::channel::broadcast) | |
-//! | `spawn_blocking`, `block_in_place` | [`Cx::blocking`](crate::Cx::blocking) | the closure may borrow |
+//! | `spawn_blocking`, `block_in_place` | [`Cx::blocking`](crate::Cx::blocking) | the closure may borrow, and its loops use all cores |
 //! | `net`, `signal` | `net`, `signal`, with the features of these names | methods take a `Cx`; `.._async` forms |
 //! | `io::{AsyncReadExt, AsyncWriteExt}` | [`std::io`], over `stream.with(cx)` | synchronous libraries work unchanged |
 //! | `fs`, `process` | [`Cx::blocking`](crate::Cx::blocking) | |
@@ -57,13 +57,15 @@
 //! destructors run in order. See [`cancellation`](super::cancellation).
 //!
 //! # Parallel work
-//! Fibers and parallel loops share the threads, so a fiber may run a [parallel iterator](crate::iter) anywhere.
-//! Computations need neither a second pool nor `spawn_blocking`.
+//! Parallel loops need no second pool: a fiber may run a [parallel iterator](crate::iter) anywhere. Like a task, it
+//! then keeps its thread, and the other fibers of the thread wait. So a computation of more than about a millisecond
+//! goes into [`Cx::blocking`](crate::Cx::blocking), as it goes into `spawn_blocking` on tokio. Its loops use all cores,
+//! and it may borrow. [`compute_and_serve`](super::compute_and_serve) compares the two in a server.
 //! ```
 //! use anabranch::prelude::*;
 //!
 //! let sums = anabranch::run(|cx| {
-//!     cx.map_concurrent(4, 0..8u64, |_, n| Ok::<u64, anabranch::Cancelled>((0..n).into_par_iter().sum()))
+//!     cx.map_concurrent(4, 0..8u64, |cx, n| cx.blocking(|| (0..n).into_par_iter().sum::<u64>()))
 //! });
 //! assert_eq!(sums.unwrap()[7], 21);
 //! ```

@@ -6,7 +6,7 @@
 //! | a `std` lock held across a wait | the thread blocks, and so do its fibers | [`sync::Mutex`](crate::sync::Mutex) |
 //! | a foreign call that blocks | the thread blocks, and so do its fibers | [`Cx::blocking`](crate::Cx::blocking) |
 //! | [`run`](crate::run) on a fiber | the thread blocks, and so do its fibers | pass the fiber's `cx` down |
-//! | a long computation on a fiber | the other fibers of its thread wait; the pool reports the first case | [`Cx::yield_now`](crate::Cx::yield_now), or parallel code |
+//! | a long computation on a fiber, also a parallel one | the other fibers of its thread wait; the pool reports the first case | [`Cx::blocking`](crate::Cx::blocking), see [`compute_and_serve`](super::compute_and_serve); or [`Cx::yield_now`](crate::Cx::yield_now) |
 //! | locks taken in two orders | the fibers wait for each other; the pool reports it | one order, or a time limit: see [`tuning`](super::tuning#finding-a-hang) |
 //! | a large stack frame | the process ends with a message | [`Builder::fiber_stack_size`](crate::Builder::fiber_stack_size) |
 //! | `fork()` without `exec` | the pool has no threads in the child | fork before the first use |
@@ -86,8 +86,8 @@
 //! These calls of this crate block the thread of a fiber too:
 //! - [`run`](crate::run). It parks the thread and does not suspend the fiber, since code without a `cx` may call it:
 //!   the initialiser of a `thread_local!`, for example. If it waits for a fiber of its own thread, it never ends.
-//! - A compute [`join`](crate::join), a loop or a [`scope`](crate::scope), while it waits for work that another thread
-//!   has taken.
+//! - A compute [`join`](crate::join), a loop or a [`scope`](crate::scope) that the fiber calls inline, until it is
+//!   complete. Inside [`Cx::blocking`](crate::Cx::blocking) it does not.
 //! - A wait inside [`Pool::install`](crate::Pool::install) or [`Pool::run`](crate::Pool::run) of another pool.
 //! - A wait in a `Drop` that runs because of a panic, since other fibers must not run in a thread that unwinds. A wait
 //!   inside [`Cx::shield`](crate::Cx::shield), and one for a lock or a permit, blocks the thread until it succeeds. The

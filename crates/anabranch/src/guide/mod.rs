@@ -7,8 +7,9 @@
 //! 4. [`protocols`]: conversations that the compiler checks.
 //! 5. [`servers`]: failures, results as they arrive, supervision, graceful shutdown.
 //! 6. `net`, with the feature of that name: sockets, synchronous libraries, deadlines, an orderly end.
-//! 7. [`hazards`]: what can block or break a program of fibers. Read this before you release a program.
-//! 8. [`tuning`]: threads, stacks, counters, and how to find a hang.
+//! 7. [`compute_and_serve`]: a server that computes, whose light requests stay fast.
+//! 8. [`hazards`]: what can block or break a program of fibers. Read this before you release a program.
+//! 9. [`tuning`]: threads, stacks, counters, and how to find a hang.
 //!
 //! # Coming from elsewhere
 //! Each of these chapters begins with a table of corresponding names.
@@ -24,6 +25,7 @@
 
 pub mod cancellation;
 pub mod channels;
+pub mod compute_and_serve;
 pub mod compute_or_wait;
 pub mod from_crossbeam;
 pub mod from_flume;

@@ -52,8 +52,9 @@
 //!     })
 //! }).unwrap();
 //! ```
-//! Handlers may compute: [`join`](crate::join) and parallel loops in a handler use the same threads. A handler that
-//! computes for long delays the other fibers of its thread, see [`hazards`](crate::guide::hazards).
+//! Handlers may compute. A handler that computes for more than about a millisecond should do so in
+//! [`Cx::blocking`](crate::Cx::blocking). Otherwise it delays the other fibers of its thread: see
+//! [`compute_and_serve`](crate::guide::compute_and_serve).
 //!
 //! # Synchronous libraries
 //! A library that is generic over [`Read`](std::io::Read) and [`Write`](std::io::Write) waits on a fiber without a

@@ -8,6 +8,7 @@
 //! | one function, many items, a few at a time | [`Cx::map_concurrent`](crate::Cx::map_concurrent), [`Cx::map_unordered`](crate::Cx::map_unordered) |
 //! | a part that panics starts again | [`Cx::supervise`](crate::Cx::supervise) |
 //! | files, and libraries that block | [`Cx::blocking`](crate::Cx::blocking) |
+//! | requests that compute | [`Cx::blocking`](crate::Cx::blocking), see [`compute_and_serve`](super::compute_and_serve) |
 //! | one error for all waits | [`Error`](crate::Error) |
 //!
 //! The examples here get their connections from channels.

@@ -105,7 +105,7 @@
 //! |---|---|
 //! | two fibers wait for each other's channel or lock | two orders of locking: use one order, or a time limit |
 //! | all fibers wait to receive | a sender that is alive and sends nothing |
-//! | many are [`Ready`](crate::FiberState::Ready) on one worker, and one runs there | a long computation, or a call that blocks the thread |
+//! | many are [`Ready`](crate::FiberState::Ready) on one worker, and one runs there | a long computation, or a call that blocks the thread: use [`Cx::blocking`](crate::Cx::blocking) for both |
 //! | many are [`Unstarted`](crate::FiberState::Unstarted) | threads that are all busy or blocked, or a reached limit [`max_fibers`](crate::Builder::max_fibers) |
 //! | no fiber that waits | compute code, or a lock of `std`: use a debugger |
 //!

@@ -9,8 +9,8 @@
 //! | send values between tasks and fibers | channels of either: [`recv_async`](crate::channel::Receiver::recv_async) here, [`Cx::block_on`](crate::Cx::block_on) there |
 //! | cancel a fiber when its task is dropped | [`JoinHandle::cancel_handle`](crate::JoinHandle::cancel_handle) |
 //!
-//! The folder `servers` of the repository has two programs in both forms, without a bridge: a server with TLS, and a
-//! reverse proxy.
+//! The folder `servers` of the repository has three programs in both forms, without a bridge: a server with TLS, a
+//! reverse proxy, and a server that computes.
 //!
 //! # A future of tokio on a fiber
 //! [`Cx::block_on`](crate::Cx::block_on) polls any future on its fiber, and suspends the fiber meanwhile. The timers
@@ -79,7 +79,8 @@
 //! # A fiber in a task
 //! A task must not block its thread, so it does not call [`run`](crate::run) or a long [`join`](crate::join). It spawns
 //! a fiber and awaits the handle. The fiber may compute in parallel and wait. This replaces `spawn_blocking` for
-//! computations, and the pool has no more threads than the machine has cores.
+//! computations, and no more threads compute than the machine has cores. If the pool also has fibers that wait for
+//! sockets or time, the fiber computes in [`Cx::blocking`](crate::Cx::blocking), so that it does not delay them.
 //! ```
 //! use anabranch::prelude::*;
 //!

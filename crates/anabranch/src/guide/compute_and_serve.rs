@@ -1,0 +1,122 @@
+//! A server that computes: how requests stay fast beside parallel loops.
+//!
+//! A fiber that has begun stays on its thread. It runs only when the thread returns to it, so it waits for whatever the
+//! thread does meanwhile.
+//!
+//! | a loop is called | what happens to the other fibers |
+//! |---|---|
+//! | by a fiber, inline | the fibers of its thread wait until the loop is complete; other fibers go on |
+//! | by a fiber, in [`Cx::blocking`](crate::Cx::blocking) | they go on: the loop runs on threads without fibers |
+//! | by a thread that runs no fibers | they go on |
+//!
+//! So a fiber that computes for more than about a millisecond should call the computation in
+//! [`Cx::blocking`](crate::Cx::blocking). The fiber suspends. A thread without fibers runs the closure, and the
+//! parallel loops, joins and sorts in it spread over all cores. The closure may borrow from the fiber. The price is two
+//! switches between threads, so short computations are better off inline.
+//!
+//! # The program
+//! Fibers serve requests over channels. A light request is answered at once. A heavy one is a parallel loop.
+//! ```
+//! use anabranch::{Cancelled, Cx, channel::{bounded, oneshot}, prelude::*};
+//!
+//! enum Request {
+//!     Ping(oneshot::Sender<u64>),
+//!     Sum(Vec<u64>, oneshot::Sender<u64>),
+//! }
+//!
+//! fn sum(numbers: &[u64]) -> u64 {                                // computes on all cores
+//!     numbers.par_iter().map(|n| n * n).sum()
+//! }
+//!
+//! fn serve(cx: &Cx<'_>, request: Request) -> Result<(), Cancelled> {
+//!     match request {
+//!         Request::Ping(answer) => _ = answer.send(1),
+//!         Request::Sum(numbers, answer) => {
+//!             let sum = cx.blocking(|| sum(&numbers))?;           // borrows `numbers`
+//!             _ = answer.send(sum);
+//!         }
+//!     }
+//!     Ok(())
+//! }
+//!
+//! let answers = anabranch::run(|cx| {
+//!     let (sender, requests) = bounded(16);
+//!     cx.scope(|s| {
+//!         s.spawn(move |cx| cx.scope(|s| {
+//!             while let Ok(request) = requests.recv(cx) {
+//!                 s.spawn(move |cx| serve(cx, request));          // a fiber for each request
+//!             }
+//!         }));
+//!         let (answer, mut heavy) = oneshot::channel();
+//!         sender.send(cx, Request::Sum((0..100_000).collect(), answer)).unwrap();
+//!         let (answer, mut light) = oneshot::channel();
+//!         sender.send(cx, Request::Ping(answer)).unwrap();
+//!         drop(sender);                                           // the server returns
+//!         (light.recv(cx).unwrap(), heavy.recv(cx).unwrap())
+//!     })
+//! });
+//! assert_eq!(answers, (1, 333_328_333_350_000));
+//! ```
+//! The same on tokio and rayon. There are two pools, each with a thread for each core. The closure of `spawn_blocking`
+//! must own what it uses:
+//! ```text
+//! fn sum(numbers: &[u64]) -> u64 {
+//!     numbers.par_iter().map(|n| n * n).sum()                     // rayon's threads
+//! }
+//!
+//! async fn serve(request: Request) {
+//!     match request {
+//!         Request::Ping(answer) => _ = answer.send(1),
+//!         Request::Sum(numbers, answer) => {
+//!             let sum = spawn_blocking(move || sum(&numbers)).await.unwrap();
+//!             _ = answer.send(sum);
+//!         }
+//!     }
+//! }
+//!
+//! let (sender, mut requests) = mpsc::channel(16);
+//! tokio::spawn(async move {
+//!     while let Some(request) = requests.recv().await {
+//!         tokio::spawn(serve(request));                           // a task for each request
+//!     }
+//! });
+//! ```
+//! `servers` in the repository has both as programs: `nucleotides` counts the fragments of DNA sequences that clients
+//! send by HTTP, and `nucleotides_tokio` is its twin.
+//!
+//! # Long sequential computations
+//! [`Cx::blocking`](crate::Cx::blocking) is right for those too. If a computation needs the `cx` in between, keep it on
+//! the fiber and call [`Cx::yield_now`](crate::Cx::yield_now) at least every millisecond. The fibers of the thread run
+//! at each such call.
+//!
+//! # How many at a time
+//! Each call takes a thread of its own, so many callers share the cores and all of them become slower. A semaphore
+//! limits the number of heavy requests, and the others wait as fibers:
+//! ```
+//! use anabranch::{Cx, prelude::*, sync::{AcquireError, Semaphore}};
+//!
+//! fn sum(cx: &Cx<'_>, limit: &Semaphore, numbers: &[u64]) -> Result<u64, AcquireError> {
+//!     let _permit = limit.acquire(cx)?;
+//!     Ok(cx.blocking(|| numbers.par_iter().sum())?)
+//! }
+//!
+//! let limit = Semaphore::new(2);
+//! let sums = anabranch::run(|cx| cx.map_concurrent(100, 0..100u64, |cx, n| sum(cx, &limit, &[n, n])));
+//! assert_eq!(sums.unwrap().into_iter().sum::<u64>(), 9900);
+//! ```
+//! [`Builder::max_blocking_threads`](crate::Builder::max_blocking_threads) is the limit for all calls of a pool. Calls
+//! beyond it wait, those for files too.
+//!
+//! # How to find a fiber that computes
+//! On Linux the pool reports the first fiber that has kept its thread for a second while the thread had other fibers:
+//! by default to standard error, or to a handler of [`Builder::on_hazard`](crate::Builder::on_hazard). Shorter
+//! computations are not reported. [`Pool::stats`](crate::Pool::stats) has
+//! [`blocking_calls`](crate::Stats::blocking_calls), and [`blocking_queued`](crate::Stats::blocking_queued) if calls
+//! wait for a thread. A [`trace`](crate::trace) shows what each thread did, and when fibers waited and continued.
+//!
+//! # Measure
+//! ```text
+//! cargo bench -p anabranch-bench --bench compute_and_serve
+//! ```
+//! This measures timers and an HTTP server beside loops of each kind, and the same on tokio and rayon. With `--picture
+//! FILE` it draws the latency of the requests over time.
