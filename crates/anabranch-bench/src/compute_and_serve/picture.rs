@@ -26,14 +26,16 @@ const HIGHEST: f64 = 300.0;
 /// The colours of the curves, apart for people with any kind of colour vision.
 const COLOURS: [&str; 3] = ["#0072b2", "#d55e00", "#009e73"];
 
-/// Returns the worst latency in milliseconds of the requests that were sent in each part of the time, or zero where
-/// there are none.
+/// Returns the worst latency in milliseconds of the requests that were open in each part of the time, or zero where
+/// there are none. A server that stops answering shows as a plateau, although no client sends a request meanwhile.
 pub fn worst(answers: &[Answer], time: Duration) -> Vec<f64> {
     let mut worst = vec![0.0; POINTS];
     for answer in answers {
-        let part = (answer.at.as_secs_f64() / time.as_secs_f64() * POINTS as f64) as usize;
-        let worst: &mut f64 = &mut worst[part.min(POINTS - 1)];
-        *worst = worst.max(answer.latency.as_secs_f64() * 1e3);
+        let part = |at: Duration| (at.as_secs_f64() / time.as_secs_f64() * POINTS as f64) as usize;
+        let (first, last) = (part(answer.at).min(POINTS - 1), part(answer.at + answer.latency).min(POINTS - 1));
+        for worst in &mut worst[first..=last] {
+            *worst = f64::max(*worst, answer.latency.as_secs_f64() * 1e3);
+        }
     }
     worst
 }
@@ -109,14 +111,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn part_of_the_time_has_its_worst_latency() {
+    fn part_of_the_time_has_the_worst_latency_of_open_requests() {
         let answer = |at, latency| Answer {
             at: Duration::from_millis(at),
             latency: Duration::from_millis(latency),
             is_heavy: false,
         };
-        let worst = worst(&[answer(0, 3), answer(9, 7), answer(10, 2), answer(999, 1)], Duration::from_secs(1));
-        assert_eq!((worst[0], worst[1], worst[2], worst[99]), (7.0, 2.0, 0.0, 1.0));
+        let worst = worst(&[answer(0, 3), answer(9, 7), answer(30, 20), answer(999, 5)], Duration::from_secs(1));
+        assert_eq!(worst[..7], [7.0, 7.0, 0.0, 20.0, 20.0, 20.0, 0.0]);
+        assert_eq!(worst[99], 5.0);
     }
 
     #[test]
