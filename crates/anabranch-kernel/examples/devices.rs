@@ -91,7 +91,7 @@ fn count_parts(
         if part >= parts {
             return Ok(());
         }
-        let primes = is_prime::map(indices(PART), (part * PART) as u32).sum(queue)?.wait(cx)?;
+        let primes = is_prime::map(indices(PART), (part * PART) as u32).sum(queue.cancelled_by(cx))?.wait(cx)?;
         let mut count = count.lock().expect("no fiber panics");
         *count = (count.0 + 1, count.1 + primes);
     }

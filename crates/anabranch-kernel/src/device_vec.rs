@@ -6,6 +6,9 @@ use crate::element;
 use crate::gpu::Buffer;
 use crate::{Element, Error};
 
+/// The elements that a download from the memory of the host copies between two looks at the scope.
+const COPIED_AT_ONCE: usize = 1 << 17;
+
 /// A vector in the memory of a device. For [`Queue::cpu`](crate::Queue::cpu) it is a `Vec` of the host.
 ///
 /// A reference to it is a lazy vector: see [`Vector`](crate::Vector).
@@ -109,7 +112,12 @@ impl<T: Element> DeviceVec<T> {
         match &self.storage {
             Storage::Host(elements) => {
                 cx.check()?;
-                Ok(elements.clone())
+                let mut target = Vec::with_capacity(elements.len());
+                for part in elements.chunks(COPIED_AT_ONCE) {
+                    cx.check()?;
+                    target.extend_from_slice(part);
+                }
+                Ok(target)
             }
             Storage::Device(_) => {
                 let mut target = vec![element::zero(); self.len()];
@@ -140,7 +148,12 @@ impl<T: Element> DeviceVec<T> {
             return Err(Error::lengths(reason));
         }
         match &self.storage {
-            Storage::Host(elements) => target.copy_from_slice(elements),
+            Storage::Host(elements) => {
+                for (target, part) in target.chunks_mut(COPIED_AT_ONCE).zip(elements.chunks(COPIED_AT_ONCE)) {
+                    cx.check()?;
+                    target.copy_from_slice(part);
+                }
+            }
             Storage::Device(buffer) => buffer.download(cx, element::as_words_mut(target))?,
         }
         Ok(())

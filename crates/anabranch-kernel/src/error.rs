@@ -64,9 +64,9 @@ pub enum Error {
     },
     /// A kernel has no result for one of the elements: it panicked, or an index is out of range.
     Trap(Trap),
-    /// The scope of the wait was cancelled.
+    /// The scope of the wait or of the operation was cancelled.
     Cancelled,
-    /// The deadline of the wait has passed.
+    /// The deadline of the wait or of the operation has passed.
     TimedOut,
     /// The device or the program cannot do this.
     #[non_exhaustive]

@@ -41,6 +41,7 @@
 //! | move vectors to a device and back | [`Queue::upload`], [`DeviceVec::download`] |
 //! | wait for a device in a fiber, a race or a future | [`Pending`], [`DeviceVec::download`], [`DeviceVec::wait`] |
 //! | take a result of the processor without a wait | [`Pending::into_value`], [`DeviceVec::into_vec`] |
+//! | stop an operation when a scope is cancelled or its deadline passes | [`Queue::cancelled_by`] |
 //! | know how a launch is laid out, and why | [`Device::plan`], [`Plan::reason`] |
 //!
 //! # Lazy vectors
@@ -48,14 +49,16 @@
 //! same loop: `multiply::map(&x, &y).sum(&queue)` reads `x` and `y` once, and stores no products. The elements of a
 //! loop are computed in any order, and on several threads.
 //!
-//! On the processor an operation has ended when it returns. On a GPU it has begun: operations run in the order of the
+//! On the processor an operation has ended when it returns. To stop it before its end, pass
+//! [`queue.cancelled_by(cx)`](Queue::cancelled_by) instead of `&queue`. Then it returns soon after the scope of `cx`
+//! was cancelled or its deadline has passed. On a GPU it has begun: operations run in the order of the
 //! calls, and only [`DeviceVec::download`], [`DeviceVec::wait`], [`Pending::wait`] and [`Vector::compact`] wait. A
 //! fiber that waits leaves its worker to others, and takes part in scopes, timeouts and races.
 //!
 //! # Errors
 //! A kernel that panics, divides by zero or reads beyond a slice is an [`Error::Trap`] of the operation. So is a number
 //! out of range in [`gather`], [`Vector::scatter`] and [`Vector::histogram`]. Nothing is undefined, and nothing is
-//! leaked.
+//! leaked. On the processor, the threads look between blocks of elements whether another one has trapped, and stop.
 //!
 //! # The rule of launches
 //! A GPU is a vector processor. It has cores, each core runs vectors of a fixed width, and it keeps several vectors
@@ -155,7 +158,7 @@ pub use kernel::{Kernel, Param, ParamList, Slice};
 pub use number::Number;
 pub use pending::Pending;
 pub use plan::Plan;
-pub use queue::Queue;
+pub use queue::{AsQueue, Queue, ScopedQueue};
 pub use reason::{Reason, Rule};
 pub use sort::{Key, sort_by_key};
 pub use vector::Vector;

@@ -2,6 +2,8 @@
 
 use std::sync::LazyLock;
 
+use anabranch::Cx;
+
 use crate::device_vec::Storage;
 use crate::element;
 use crate::gpu::{self, GpuQueue};
@@ -25,6 +27,70 @@ use crate::{Device, DeviceVec, Element, Error};
 #[derive(Clone, Debug)]
 pub struct Queue {
     place: Place,
+}
+
+/// A queue whose operations belong to a scope. [`Queue::cancelled_by`] returns it.
+#[derive(Clone, Copy, Debug)]
+pub struct ScopedQueue<'cx> {
+    queue: &'cx Queue,
+    cx: &'cx Cx<'cx>,
+}
+
+/// Where an operation runs: `&Queue`, or a [`ScopedQueue`].
+///
+/// ```
+/// use anabranch_kernel::{AsQueue, Error, Queue, Vector, indices};
+///
+/// fn greatest(queue: impl AsQueue) -> Result<u32, Error> {
+///     Ok(indices(1000).max(queue)?.into_value().expect("the queue is that of the processor"))
+/// }
+/// let queue = Queue::cpu();
+/// assert_eq!(greatest(&queue)?, 999);
+/// assert_eq!(anabranch::run(|cx| greatest(queue.cancelled_by(cx)))?, 999);
+/// # Ok::<_, Error>(())
+/// ```
+pub trait AsQueue {
+    #[doc(hidden)]
+    fn as_queue(&self) -> Launch<'_>;
+}
+
+/// A queue, and the scope of its operations if they belong to one.
+#[derive(Clone, Copy)]
+pub struct Launch<'a> {
+    queue: &'a Queue,
+    cx: Option<&'a Cx<'a>>,
+}
+
+impl<'a> Launch<'a> {
+    /// Returns where an operation is to run, and the scope that cancels it.
+    ///
+    /// # Errors
+    /// Returns [`Error::Cancelled`] if the scope is cancelled already.
+    pub(crate) fn begin(self) -> Result<(&'a Queue, Option<&'a Cx<'a>>), Error> {
+        self.cx.map_or(Ok(()), Cx::check)?;
+        Ok((self.queue, self.cx))
+    }
+}
+
+impl AsQueue for &Queue {
+    #[inline]
+    fn as_queue(&self) -> Launch<'_> {
+        Launch { queue: self, cx: None }
+    }
+}
+
+impl AsQueue for ScopedQueue<'_> {
+    #[inline]
+    fn as_queue(&self) -> Launch<'_> {
+        Launch { queue: self.queue, cx: Some(self.cx) }
+    }
+}
+
+impl<Q: AsQueue + ?Sized> AsQueue for &Q {
+    #[inline]
+    fn as_queue(&self) -> Launch<'_> {
+        (**self).as_queue()
+    }
 }
 
 /// Where the operations of a queue run.
@@ -74,6 +140,33 @@ impl Queue {
             Place::Cpu => &CPU,
             Place::Gpu(queue) => queue.device(),
         }
+    }
+
+    /// Returns the queue for operations that the scope of `cx` cancels.
+    ///
+    /// On the processor, each thread looks at the scope before each block of elements. If the scope is cancelled or its
+    /// deadline has passed, the threads stop, and the operation returns [`Error::Cancelled`]. (A
+    /// [`timeout`](anabranch::Cx::timeout) makes it [`Error::TimedOut`].) An operation on `&Queue` runs to its end. On
+    /// another device an operation only begins, and the wait for its result is cancelled.
+    ///
+    /// A block has at least one element, so a kernel that takes long for one element delays the end. In a long
+    /// operation a block takes some 10 us. Before that, and if no other thread is idle, it has three times as many
+    /// elements as all blocks before it, and at most 12,288. In a scope with a deadline each look reads the
+    /// clock. Comparisons of [`sort_by_key`](crate::sort_by_key) look too, and take longer by that.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use anabranch_kernel::{Error, Queue, Vector, indices};
+    ///
+    /// let queue = Queue::cpu();
+    /// let greatest = anabranch::run(|cx| {
+    ///     cx.timeout(Duration::ZERO, |cx| indices(1 << 32).max(queue.cancelled_by(cx))?.wait(cx))
+    /// });
+    /// assert_eq!(greatest, Err(Error::TimedOut));
+    /// ```
+    #[must_use]
+    pub fn cancelled_by<'cx>(&'cx self, cx: &'cx Cx<'_>) -> ScopedQueue<'cx> {
+        ScopedQueue { queue: self, cx }
     }
 
     /// Copies elements to the device. The copy may still run when the call returns, and later operations wait for it.

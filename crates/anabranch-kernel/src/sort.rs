@@ -2,7 +2,7 @@
 
 use crate::device_vec::Storage;
 use crate::queue::Place;
-use crate::{DeviceVec, Element, Error, Queue, Vector, cpu, vector};
+use crate::{AsQueue, DeviceVec, Element, Error, Vector, cpu, vector};
 
 /// Sorts `values` by `keys`, and returns the sorted keys and the values in their order. Values with equal keys keep
 /// their order.
@@ -22,14 +22,15 @@ use crate::{DeviceVec, Element, Error, Queue, Vector, cpu, vector};
 /// # Errors
 /// Returns those of an operation of [`Vector`](Vector#errors).
 pub fn sort_by_key<K: Key, T: Element>(
-    queue: &Queue,
+    queue: impl AsQueue,
     keys: impl Vector<Item = K>,
     values: impl Vector<Item = T>,
 ) -> Result<(DeviceVec<K>, DeviceVec<T>), Error> {
+    let (queue, cx) = queue.as_queue().begin()?;
     let (keys, values) = match queue.place() {
         Place::Cpu => {
             vector::same_len(&keys, &values)?;
-            let (keys, values) = cpu::sort_by_key(&keys, &values)?;
+            let (keys, values) = cpu::sort_by_key(&keys, &values, cx)?;
             (Storage::Host(keys), Storage::Host(values))
         }
         Place::Gpu(queue) => {

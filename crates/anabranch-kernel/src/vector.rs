@@ -9,7 +9,7 @@ use crate::graph::{Graph, Inputs, Operator};
 use crate::queue::Place;
 use crate::source::{Source, common};
 use crate::{
-    Argument, DeviceVec, Element, Error, Gather, Indices, Item, Kernel, Map, Number, Pending, Queue, Values, cpu,
+    Argument, AsQueue, DeviceVec, Element, Error, Gather, Indices, Item, Kernel, Map, Number, Pending, Values, cpu,
 };
 
 /// A lazy vector, and the operations that compute it.
@@ -23,6 +23,8 @@ use crate::{
 /// - [`Error::Queues`] if a stored vector is not of the queue that is passed;
 /// - [`Error::Trap`] if a kernel panics or an index is out of range. On the processor the operation itself returns it.
 ///   On another device the first wait for the result does;
+/// - [`Error::Cancelled`] if the queue is a [`ScopedQueue`](crate::ScopedQueue) whose scope is cancelled, before the
+///   operation begins or, on the processor, while it runs;
 /// - [`Error::OutOfMemory`], [`Error::Lost`] and [`Error::Unsupported`], on other devices than the processor.
 pub trait Vector: Argument<<Self as Vector>::Item> + Sized {
     /// The type of an item.
@@ -40,12 +42,13 @@ pub trait Vector: Argument<<Self as Vector>::Item> + Sized {
     ///
     /// # Errors
     /// See [`Vector`](Self#errors).
-    fn collect(self, queue: &Queue) -> Result<DeviceVec<Self::Item>, Error>
+    fn collect(self, queue: impl AsQueue) -> Result<DeviceVec<Self::Item>, Error>
     where
         Self::Item: Element,
     {
+        let (queue, cx) = queue.as_queue().begin()?;
         Ok(DeviceVec::new(match queue.place() {
-            Place::Cpu => Storage::Host(cpu::collect(&self)?),
+            Place::Cpu => Storage::Host(cpu::collect(&self, cx)?),
             Place::Gpu(queue) => Storage::Device(queue.collect(inputs(&self, queue)?)?),
         }))
     }
@@ -67,13 +70,14 @@ pub trait Vector: Argument<<Self as Vector>::Item> + Sized {
     ///
     /// # Errors
     /// See [`Vector`](Self#errors).
-    fn reduce<K>(self, queue: &Queue, identity: Self::Item) -> Result<Pending<Self::Item>, Error>
+    fn reduce<K>(self, queue: impl AsQueue, identity: Self::Item) -> Result<Pending<Self::Item>, Error>
     where
         Self::Item: Element,
         K: Kernel<Params = (Self::Item, Self::Item), Output = Self::Item>,
     {
+        let (queue, cx) = queue.as_queue().begin()?;
         match queue.place() {
-            Place::Cpu => cpu::reduce::<K, _, _>(&self, identity).map(Pending::ready),
+            Place::Cpu => cpu::reduce::<K, _, _>(&self, identity, cx).map(Pending::ready),
             Place::Gpu(queue) => queue
                 .reduce(inputs(&self, queue)?, Operator::of::<K>(), element::as_words(&[identity]))
                 .map(Pending::device),
@@ -92,7 +96,7 @@ pub trait Vector: Argument<<Self as Vector>::Item> + Sized {
     ///
     /// # Errors
     /// See [`Vector`](Self#errors).
-    fn sum(self, queue: &Queue) -> Result<Pending<Self::Item>, Error>
+    fn sum(self, queue: impl AsQueue) -> Result<Pending<Self::Item>, Error>
     where
         Self::Item: Number,
     {
@@ -111,7 +115,7 @@ pub trait Vector: Argument<<Self as Vector>::Item> + Sized {
     ///
     /// # Errors
     /// See [`Vector`](Self#errors).
-    fn min(self, queue: &Queue) -> Result<Pending<Self::Item>, Error>
+    fn min(self, queue: impl AsQueue) -> Result<Pending<Self::Item>, Error>
     where
         Self::Item: Number,
     {
@@ -130,7 +134,7 @@ pub trait Vector: Argument<<Self as Vector>::Item> + Sized {
     ///
     /// # Errors
     /// See [`Vector`](Self#errors).
-    fn max(self, queue: &Queue) -> Result<Pending<Self::Item>, Error>
+    fn max(self, queue: impl AsQueue) -> Result<Pending<Self::Item>, Error>
     where
         Self::Item: Number,
     {
@@ -152,13 +156,14 @@ pub trait Vector: Argument<<Self as Vector>::Item> + Sized {
     ///
     /// # Errors
     /// See [`Vector`](Self#errors).
-    fn scan<K>(self, queue: &Queue, identity: Self::Item) -> Result<DeviceVec<Self::Item>, Error>
+    fn scan<K>(self, queue: impl AsQueue, identity: Self::Item) -> Result<DeviceVec<Self::Item>, Error>
     where
         Self::Item: Element,
         K: Kernel<Params = (Self::Item, Self::Item), Output = Self::Item>,
     {
+        let (queue, cx) = queue.as_queue().begin()?;
         Ok(DeviceVec::new(match queue.place() {
-            Place::Cpu => Storage::Host(cpu::scan::<K, _, _>(&self)?),
+            Place::Cpu => Storage::Host(cpu::scan::<K, _, _>(&self, cx)?),
             Place::Gpu(queue) => scan_on_device::<K, _, _>(&self, queue, identity, true)?,
         }))
     }
@@ -177,13 +182,14 @@ pub trait Vector: Argument<<Self as Vector>::Item> + Sized {
     ///
     /// # Errors
     /// See [`Vector`](Self#errors).
-    fn exclusive_scan<K>(self, queue: &Queue, identity: Self::Item) -> Result<DeviceVec<Self::Item>, Error>
+    fn exclusive_scan<K>(self, queue: impl AsQueue, identity: Self::Item) -> Result<DeviceVec<Self::Item>, Error>
     where
         Self::Item: Element,
         K: Kernel<Params = (Self::Item, Self::Item), Output = Self::Item>,
     {
+        let (queue, cx) = queue.as_queue().begin()?;
         Ok(DeviceVec::new(match queue.place() {
-            Place::Cpu => Storage::Host(cpu::exclusive_scan::<K, _, _>(&self, identity)?),
+            Place::Cpu => Storage::Host(cpu::exclusive_scan::<K, _, _>(&self, identity, cx)?),
             Place::Gpu(queue) => scan_on_device::<K, _, _>(&self, queue, identity, false)?,
         }))
     }
@@ -215,15 +221,17 @@ pub trait Vector: Argument<<Self as Vector>::Item> + Sized {
     /// ```
     ///
     /// # Errors
-    /// See [`Vector`](Self#errors). Also returns [`Error::Cancelled`] if the scope of `cx` is cancelled.
-    fn compact<P>(self, cx: &Cx<'_>, queue: &Queue) -> Result<DeviceVec<Self::Item>, Error>
+    /// See [`Vector`](Self#errors). Also returns [`Error::Cancelled`] if the scope of `cx` is cancelled, as with a
+    /// [`ScopedQueue`](crate::ScopedQueue).
+    fn compact<P>(self, cx: &Cx<'_>, queue: impl AsQueue) -> Result<DeviceVec<Self::Item>, Error>
     where
         Self::Item: Element,
         P: Kernel<Params = (Self::Item,), Output = bool>,
     {
         cx.check()?;
+        let (queue, _) = queue.as_queue().begin()?;
         Ok(DeviceVec::new(match queue.place() {
-            Place::Cpu => Storage::Host(cpu::compact::<P, _, _>(&self)?),
+            Place::Cpu => Storage::Host(cpu::compact::<P, _, _>(&self, cx)?),
             Place::Gpu(queue) => Storage::Device(queue.compact(cx, inputs(&self, queue)?, Operator::of::<P>())?),
         }))
     }
@@ -247,17 +255,18 @@ pub trait Vector: Argument<<Self as Vector>::Item> + Sized {
     /// See [`Vector`](Self#errors). A number that is out of range is an [`Error::Trap`].
     fn scatter(
         self,
-        queue: &Queue,
+        queue: impl AsQueue,
         numbers: impl Argument<u32>,
         target: &mut DeviceVec<Self::Item>,
     ) -> Result<(), Error>
     where
         Self::Item: Element,
     {
+        let (queue, cx) = queue.as_queue().begin()?;
         match (queue.place(), target.storage_mut()) {
             (Place::Cpu, Storage::Host(target)) => {
                 same_len(&self, &numbers)?;
-                cpu::scatter(&self, &numbers, target)
+                cpu::scatter(&self, &numbers, target, cx)
             }
             (Place::Gpu(queue), Storage::Device(target)) => queue.scatter(both_inputs(&self, &numbers, queue)?, target),
             (Place::Cpu, Storage::Device(target)) => {
@@ -279,12 +288,13 @@ pub trait Vector: Argument<<Self as Vector>::Item> + Sized {
     ///
     /// # Errors
     /// See [`Vector`](Self#errors). A number that is not less than `bins` is an [`Error::Trap`].
-    fn histogram(self, queue: &Queue, bins: usize) -> Result<DeviceVec<u32>, Error>
+    fn histogram(self, queue: impl AsQueue, bins: usize) -> Result<DeviceVec<u32>, Error>
     where
         Self: Argument<u32> + Vector<Item = u32>,
     {
+        let (queue, cx) = queue.as_queue().begin()?;
         Ok(DeviceVec::new(match queue.place() {
-            Place::Cpu => Storage::Host(cpu::histogram(&self, bins)?),
+            Place::Cpu => Storage::Host(cpu::histogram(&self, bins, cx)?),
             Place::Gpu(queue) => Storage::Device(queue.histogram(inputs(&self, queue)?, bins)?),
         }))
     }

@@ -15,12 +15,6 @@ pub(crate) struct Items<'a, T, V> {
     item: PhantomData<fn(&'a ()) -> T>,
 }
 
-/// A part of a view, and the number of its elements.
-pub(crate) struct Part<V> {
-    pub(crate) view: V,
-    pub(crate) len: usize,
-}
-
 impl<'a, T: Item, V: View<'a, T>> Items<'a, T, V> {
     pub(crate) fn new(view: V, range: Range<usize>) -> Self {
         Self { view, range, item: PhantomData }
@@ -29,7 +23,7 @@ impl<'a, T: Item, V: View<'a, T>> Items<'a, T, V> {
     /// Returns all elements as a part.
     #[inline]
     pub(crate) fn into_part(self) -> Part<V> {
-        Part { len: self.range.len(), view: self.view.part(self.range) }
+        Part { start: self.range.start, len: self.range.len(), view: self.view.part(self.range) }
     }
 }
 
@@ -68,9 +62,16 @@ impl<'a, T: Item, V: View<'a, T>> Producer for Items<'a, T, V> {
     }
     #[inline]
     fn into_iter(self) -> Self::IntoIter {
-        let Part { view, len } = self.into_part();
-        PartIter { indices: 0..len, part: view, item: PhantomData }
+        PartIter { indices: 0..self.range.len(), part: self.view.part(self.range), item: PhantomData }
     }
+}
+
+/// The elements of a block.
+pub(crate) struct Part<V> {
+    pub(crate) view: V,
+    /// The number of the first element.
+    pub(crate) start: usize,
+    pub(crate) len: usize,
 }
 
 /// An iterator over the elements of a part.

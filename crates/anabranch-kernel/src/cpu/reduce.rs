@@ -7,6 +7,7 @@
 
 use std::array;
 
+use anabranch::Cx;
 use anabranch::prelude::*;
 
 use super::items::Part;
@@ -25,21 +26,23 @@ const ROWS: usize = 8;
 const LARGEST: usize = 64;
 
 /// Combines all elements.
-pub(crate) fn reduce<K, T, S>(source: &S, identity: T) -> Result<T, Error>
+pub(crate) fn reduce<K, T, S>(source: &S, identity: T, cx: Option<&Cx<'_>>) -> Result<T, Error>
 where
     T: Item,
     K: Kernel<Params = (T, T), Output = T>,
     S: Source<T>,
 {
-    let parts = Parts(items(source)?);
+    let items = items(source)?;
     let reduce_part = match size_of::<T>() <= LARGEST {
         true => reduce_part::<LANES, K, T, _>,
         false => reduce_part::<1, K, T, _>,
     };
-    catch(K::NAME, || {
-        parts
-            .fold(|| identity, |before, part| reduce_part(before, &part))
-            .reduce(|| identity, |left, right| K::call((left, right)))
+    catch(K::NAME, cx, |stop| {
+        let reduce_part = |before, part| {
+            if stop.is_stopped() { before } else { stop.guard(|| reduce_part(before, &part)) }
+        };
+        let combine = |left, right| stop.guard(|| K::call((left, right)));
+        Parts(items).fold(|| identity, reduce_part).reduce(|| identity, combine)
     })
 }
 

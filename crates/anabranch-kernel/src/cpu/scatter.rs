@@ -2,9 +2,11 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use anabranch::Cx;
 use anabranch::prelude::*;
 
-use crate::cpu::{catch, items};
+use super::watched::Watched;
+use super::{catch, items};
 use crate::source::{Source, trap};
 use crate::{Element, Error, element};
 
@@ -15,12 +17,13 @@ pub(crate) fn scatter<T: Element>(
     values: &impl Source<T>,
     numbers: &impl Source<u32>,
     target: &mut [T],
+    cx: Option<&Cx<'_>>,
 ) -> Result<(), Error> {
     let (values, numbers) = (items(values)?, items(numbers)?);
     let (len, words) = (target.len(), element::words::<T>());
     let target = element::as_atomic_words(target);
-    catch("scatter", || {
-        values.zip(numbers).for_each(|(value, number)| {
+    catch("scatter", cx, |stop| {
+        Watched::new(values.zip(numbers), stop).for_each(|(value, number)| {
             if number as usize >= len {
                 trap("scatter", format!("index {number} is out of range for {len} elements"));
             }
@@ -32,7 +35,7 @@ pub(crate) fn scatter<T: Element>(
 }
 
 /// Counts how often each number occurs. Each piece of the loop has its own counts.
-pub(crate) fn histogram(numbers: &impl Source<u32>, bins: usize) -> Result<Vec<u32>, Error> {
+pub(crate) fn histogram(numbers: &impl Source<u32>, bins: usize, cx: Option<&Cx<'_>>) -> Result<Vec<u32>, Error> {
     let numbers = items(numbers)?;
     let count = |mut counts: Vec<u32>, number: u32| {
         match counts.get_mut(number as usize) {
@@ -45,5 +48,7 @@ pub(crate) fn histogram(numbers: &impl Source<u32>, bins: usize) -> Result<Vec<u
         left.iter_mut().zip(right).for_each(|(left, right)| *left = left.wrapping_add(right));
         left
     };
-    catch("histogram", || numbers.fold(|| vec![0; bins], count).reduce(|| vec![0; bins], add))
+    catch("histogram", cx, |stop| {
+        Watched::new(numbers, stop).fold(|| vec![0; bins], count).reduce(|| vec![0; bins], add)
+    })
 }

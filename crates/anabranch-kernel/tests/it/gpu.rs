@@ -253,6 +253,16 @@ fn a_deadline_ends_the_waits_for_a_device() {
 }
 
 #[test]
+fn a_passed_deadline_has_the_same_error_on_both() {
+    agree(|queue| {
+        anabranch::run(|cx| {
+            let scoped = |cx: &Cx<'_>| indices(100).max(queue.cancelled_by(cx))?.wait(cx);
+            (cx.timeout(Duration::ZERO, scoped), cx.timeout(Duration::from_secs(3600), scoped))
+        })
+    });
+}
+
+#[test]
 fn a_wait_for_a_vector_reports_traps_and_ends_with_the_work() {
     let Some([_, gpu]) = queues() else { return };
     anabranch::run(|cx| {

@@ -8,3 +8,6 @@ mod kernels;
 mod map;
 mod place;
 mod plan;
+mod stop;
+#[path = "../../../anabranch/tests/common/watchdog.rs"]
+mod watchdog;
