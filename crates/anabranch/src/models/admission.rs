@@ -75,7 +75,7 @@ fn spawn(pool: &Arc<Pool>, me: usize) -> thread::JoinHandle<()> {
 
 #[test]
 fn models_admission_guest_that_leaves_wakes_next_one() {
-    explore("admission, two guests and one slot", None, || {
+    explore("admission, two guests and one slot", Some(3), || {
         let pool = Pool::new(2);
         let other = spawn(&pool, 1);
         pool.enter(0);
