@@ -9,6 +9,7 @@ use crate::{
         },
     },
     pool::worker::Worker,
+    sys::slice,
 };
 
 /// The number of idle stacks that a worker keeps ready, with the memory that they have touched.
@@ -29,6 +30,9 @@ impl Worker {
                 let pool = none.insert(StackPool::new(config())?);
                 // If the system refuses it, an overflow still ends the process, without a message.
                 let _ = overflow::ensure_alternate_stack();
+                if self.is_own {
+                    slice::shorten();
+                }
                 pool
             }
         };

@@ -19,6 +19,7 @@ pub(crate) mod poller;
 pub(crate) mod prefetch;
 #[cfg(not(loom))]
 pub(crate) mod report_signal;
+pub(crate) mod slice;
 pub(crate) mod spin;
 pub(crate) mod sync;
 pub(crate) mod thread;
