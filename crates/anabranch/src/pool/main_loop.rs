@@ -98,7 +98,8 @@ impl Registry {
                 self.note_free_slot();
                 let role = self.sleep.retire(me.index);
                 // The heartbeat worker had no slot to offer, and did not doze. From now on the next root may wake it.
-                if role == Idle::Asleep && self.expects_forks() && !self.sleep.has_dozing() {
+                let may_doze = role == Idle::Asleep && self.expects_forks() && !self.sleep.has_dozing();
+                if may_doze && me.takes_pieces() && self.has_free_slot() {
                     self.unpark_heartbeat();
                 }
                 found = self.rest(me, role, &mut backoff, &mut is_in_vain);
