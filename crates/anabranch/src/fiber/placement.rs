@@ -14,10 +14,10 @@
 //! - A fiber spawned outside of the pool is placed on the worker of lower load of two that are chosen by turns
 //!   (Mitzenmacher 2001: two choices suffice).
 //!
-//! Another rule precedes these. If fibers of a worker wait for timers, sockets or blocking calls, and a worker that owns
-//! no fibers is idle, the worker leaves the fiber that it is about to begin to that one. The new fiber may compute for
-//! long, and the others would be late. They do not wait for the new fiber, as they might if they waited for messages.
-//! Without this rule, a fiber that slept and spawned fibers that compute kept one core of two idle.
+//! Another rule precedes these. If fibers of a worker wait for timers, sockets or blocking calls, and a worker that
+//! owns no fibers is idle, the worker leaves the fiber that it is about to begin to that one. The new fiber may compute
+//! for long, and the others would be late. They do not wait for the new fiber, as they might if they waited for
+//! messages. Without this rule, a fiber that slept and spawned fibers that compute kept one core of two idle.
 //!
 //! Most programs spawn fibers that end soon, or that exchange messages and should stay together: a message between
 //! workers costs several times as much. So a worker compares only from a number of fibers on: [`BURST`], or
@@ -122,7 +122,7 @@ impl Worker {
     fn compare(&self, job: Job) -> Option<Job> {
         let Some(registry) = self.registry().filter(|registry| !registry.is_closing()) else { return Some(job) };
         let local = &self.fibers.local;
-        let Some(job) = self.leave_to_idle_worker(registry, job) else { return None };
+        let job = self.leave_to_idle_worker(registry, job)?;
         let turn = local.compared.get().wrapping_add(1);
         local.compared.set(turn);
         // Never this worker itself. A spare compares with all.

@@ -89,9 +89,17 @@
 //! the fiber and call [`Cx::yield_now`](crate::Cx::yield_now) at least every millisecond. The fibers of the thread run
 //! at each such call.
 //!
+//! # Items that wait A loop in [`Cx::blocking`](crate::Cx::blocking) may wait for fibers, in [`run`](crate::run),
+//! `recv_blocking`, `send_blocking` and the like: to ask a service, to report progress, or to lock a
+//! [`Mutex`](crate::sync::Mutex) that fibers share. Each thread that computes has one item open at a time, and the
+//! fibers go on, so a loop of a thousand such items needs no thousand threads. A loop that a fiber calls inline blocks
+//! the fiber's thread in such a wait. If the wait is for another fiber of that thread, it never ends, and the pool
+//! reports it ([`HazardKind::RunOnFiber`](crate::HazardKind::RunOnFiber)).
+//!
 //! # How many at a time
-//! Each call takes a thread of its own, so many callers share the cores and all of them become slower. A semaphore
-//! limits the number of heavy requests, and the others wait as fibers:
+//! At most as many threads compute in loops as the pool has. Further callers wait for a slot, first come, first served.
+//! Each of them keeps a thread for blocking calls meanwhile. A semaphore limits the number of heavy requests, and the
+//! others wait as fibers:
 //! ```
 //! use anabranch::{Cx, prelude::*, sync::{AcquireError, Semaphore}};
 //!

@@ -1,8 +1,8 @@
 //! The admission of guests: at most as many threads compute in a pool as it has slots, guests included.
 //!
-//! A guest that finds all slots taken by threads that compute waits for one, first come, first served. It does not leave
-//! its root to another thread, so the values of the root need not be `Send`. Workers that run fibers do not count: they
-//! seldom need their cores for long, and a server that is never idle would admit no guest.
+//! A guest that finds all slots taken by threads that compute waits for one, first come, first served. It does not
+//! leave its root to another thread, so the values of the root need not be `Send`. Workers that run fibers do not
+//! count: they seldom need their cores for long, and a server that is never idle would admit no guest.
 //!
 //! | a guest is | left by                                                                                          |
 //! |------------|--------------------------------------------------------------------------------------------------|
@@ -67,8 +67,8 @@ impl Admission {
     }
 
     /// Takes a guest out of the queue if it is the first one, and `may_begin` returns `true` for the number of guests
-    /// that have been admitted so far. Calls `begin`, by which the guest takes a slot, before the next one can count the
-    /// slots.
+    /// that have been admitted so far. Calls `begin`, by which the guest takes a slot, before the next one can count
+    /// the slots.
     ///
     /// # Errors
     /// Returns the number of admitted guests if this one has to wait.

@@ -221,8 +221,8 @@ impl Heartbeat {
     }
 }
 
-/// Finds fibers and other work that no thread begins. A fiber without a slot would wait for as long as guests compute. A
-/// task, or a fork whose owner waits, would wait for as long as all slots are taken by fibers.
+/// Finds fibers and other work that no thread begins. A fiber without a slot would wait for as long as guests compute.
+/// A task, or a fork whose owner waits, would wait for as long as all slots are taken by fibers.
 ///
 /// A queue whose worker still runs fibers does not starve, however long it is, because the worker will begin all of
 /// them. A worker that computes counts as busy only for its own CPU time, not while the system runs other programs.

@@ -186,10 +186,10 @@ impl Worker {
         }
     }
 
-    /// Parks at another parker than the worker entry's, for at most `most`. Lends the slot meanwhile, unless the thread is
-    /// inside compute code. It runs no work here, so it needs a heartbeat worker only for its slot, once. A thread of the pool's own has broadcasts to
-    /// answer, which wake it at that parker too. The fiber or thread that parks is in the middle of its wait, so the
-    /// broadcasts must not use its waiter.
+    /// Parks at another parker than the worker entry's, for at most `most`. Lends the slot meanwhile, unless the thread
+    /// is inside compute code. It runs no work here, so it needs a heartbeat worker only for its slot, once. A thread
+    /// of the pool's own has broadcasts to answer, which wake it at that parker too. The fiber or thread that parks is
+    /// in the middle of its wait, so the broadcasts must not use its waiter.
     pub(crate) fn park_beside(&self, parker: &Parker, most: Option<Duration>, is_long: &mut bool) {
         let bound = if *is_long { most } else { Some(most.map_or(LONG_WAIT, |most| most.min(LONG_WAIT))) };
         let index = self.lease.get();

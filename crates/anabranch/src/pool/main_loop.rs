@@ -261,13 +261,13 @@ impl Registry {
         found
     }
 
-    /// Leaves the work that the heartbeat worker has found, and the role, to a thread that suits the work better. Returns
-    /// whether there is one.
+    /// Leaves the work that the heartbeat worker has found, and the role, to a thread that suits the work better.
+    /// Returns whether there is one.
     ///
-    /// Fibers stay with the worker that begins them. A spare leaves them to one of the first workers, so the fibers of a
-    /// pool are on at most as many threads as it has slots, and few of their messages cross threads. A worker that owns
-    /// fibers leaves new ones to a first worker that owns none: a new fiber may compute, and the others would wait. It
-    /// leaves forks and tasks to any thread that owns none, if need be to a new spare.
+    /// Fibers stay with the worker that begins them. A spare leaves them to one of the first workers, so the fibers of
+    /// a pool are on at most as many threads as it has slots, and few of their messages cross threads. A worker that
+    /// owns fibers leaves new ones to a first worker that owns none: a new fiber may compute, and the others would
+    /// wait. It leaves forks and tasks to any thread that owns none, if need be to a new spare.
     fn leaves_work(&self, me: &Worker) -> bool {
         let is_first = |worker: usize| worker < self.threads();
         let swap = |suits: &dyn Fn(usize) -> bool| {
@@ -298,13 +298,10 @@ impl Registry {
         stranded.find_map(|worker| worker.steal_piece(me)).or_else(|| self.take_injected(me))
     }
 
-    /// Lets a new spare be the heartbeat worker, which goes to sleep. Returns `false` if there is none.
+    /// Lets a new spare be the heartbeat worker, and puts this one to sleep. Returns `false` if there is no spare, or
+    /// if it has gone to sleep already.
     fn add_spare_for_role(&self, me: &Worker) -> bool {
-        let is_added = self.add_spare();
-        if is_added {
-            self.sleep.leave_role(me.index);
-        }
-        is_added
+        self.add_spare() && self.sleep.retire(me.index) == Idle::Asleep
     }
 
     /// Parks the heartbeat worker until its next check.

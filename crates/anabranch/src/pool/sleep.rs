@@ -310,13 +310,6 @@ impl Sleep {
         Some(other)
     }
 
-    /// Puts the heartbeat worker to sleep, after it has given the role to a thread that is about to start.
-    pub(crate) fn leave_role(&self, worker: usize) {
-        let mut roles = self.as_heartbeat();
-        roles.asleep.push(worker);
-        self.show(&roles);
-    }
-
     /// Gives the role up when the heartbeat worker goes to work without a successor. If a worker has fallen asleep
     /// meanwhile, returns it: then it is the successor.
     ///

@@ -1,11 +1,11 @@
 //! Releases the slot of a thread that waits inside compute code, when the pool would stand still otherwise.
 //!
-//! Such a thread [keeps its slot](super::status), so that a loop whose items wait does not open one item after the other.
-//! But what it waits for may be an item that no thread has begun. So the heartbeat worker looks, while no slot is free
-//! and there is work to take, whether all of this is true for some milliseconds: no thread of the pool works, no fiber
-//! has run, and nothing waits for an event from outside, such as a timer, a socket or a blocking call. Then it releases
-//! one slot. If the pool cannot tell, because some fiber waits for such an event or always runs, it releases a slot
-//! after all slots have been held by the same waits for a second.
+//! Such a thread [keeps its slot](super::status), so that a loop whose items wait does not open one item after the
+//! other. But what it waits for may be an item that no thread has begun. So the heartbeat worker looks, while no slot
+//! is free and there is work to take, whether all of this is true for some milliseconds: no thread of the pool works,
+//! no fiber has run, and nothing waits for an event from outside, such as a timer, a socket or a blocking call. Then it
+//! releases one slot. If the pool cannot tell, because some fiber waits for such an event or always runs, it releases a
+//! slot after all slots have been held by the same waits for a second.
 
 use crate::{
     fiber::status::State,

@@ -6,8 +6,8 @@
 //! back between two pieces of work when more than T are taken.
 //!
 //! A thread that waits explicitly inside compute code (in `run`, `recv_blocking` and the like) keeps its slot: another
-//! thread in its place would open the next items of the loop, and these would wait too, so that each item of a long loop
-//! took a thread. Sysmon releases such slots when the pool would stand still otherwise.
+//! thread in its place would open the next items of the loop, and these would wait too, so that each item of a long
+//! loop took a thread. Sysmon releases such slots when the pool would stand still otherwise.
 //!
 //! | status  | meaning                                                              | left by |
 //! |---------|----------------------------------------------------------------------|------------|

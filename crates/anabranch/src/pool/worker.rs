@@ -361,8 +361,8 @@ impl Worker {
     }
 
     /// Returns whether the thread takes compute work: forks, tasks, and the other halves of loops. Not while it owns
-    /// fibers that have begun, which would wait meanwhile; then a thread without such fibers takes the work. If the pool
-    /// can have no such thread, every thread takes compute work.
+    /// fibers that have begun, which would wait meanwhile; then a thread without such fibers takes the work. If the
+    /// pool can have no such thread, every thread takes compute work.
     pub(crate) fn takes_pieces(&self) -> bool {
         !self.owns_fibers() || self.registry().is_some_and(|registry| registry.pool_threads.lacks_spares())
     }

@@ -74,7 +74,8 @@
 //! repeatedly waits for room, of which there is some on both sides and in the stream. With `#[unbounded]` there is no
 //! limit on the sending side.
 
-// `{limits, error} <- codec <- {handshake, stream} <- connection`, `{nodelay, stream_waker} <- stream`, `relay <- connection`.
+// `{limits, error} <- codec <- {handshake, stream} <- connection`, `{nodelay, stream_waker} <- stream`,
+// `relay <- connection`.
 mod codec;
 mod connection;
 mod error;
