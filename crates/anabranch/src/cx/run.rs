@@ -12,8 +12,10 @@ use crate::{
 
 /// Runs `body` on the calling thread, with a [`Cx`], the permission to wait.
 ///
-/// While `body` waits, the thread is parked, and another thread takes its slot in the pool. Outside of any pool the
-/// thread joins the default one until this returns; use [`Pool::run`] for another pool.
+/// While `body` waits, the thread is parked, and another thread takes its slot in the pool. Inside compute code, such as
+/// an item of a parallel loop, the thread keeps its slot: another one would begin the next item, which waits too. If the
+/// pool would stand still, it gives the slot to another thread after all. Outside of any pool the thread joins the
+/// default one until this returns; use [`Pool::run`] for another pool.
 ///
 /// Inside compute code, and **in a fiber, `run` parks the thread** too: code that has a [`Cx`] should use that one. A
 /// fiber that waits by `run` for another fiber of its thread waits for ever. The pool reports the first wait of a fiber
