@@ -57,7 +57,7 @@ impl Registry {
 
     /// Returns how many threads compute; counts up to `limit`. A thread of the program that is the only one of the pool
     /// does not count: it is always active, whatever it does.
-    fn count_computing(&self, limit: usize) -> usize {
+    pub(super) fn count_computing(&self, limit: usize) -> usize {
         let is_programs_own = |worker: &Worker| worker.index == 0 && self.pool_threads.had_no_thread();
         let may_compute = |worker: &Worker| !(worker.is_own && (worker.owns_fibers() || is_programs_own(worker)));
         self.workers().filter(|worker| worker.status.holds_slot() && may_compute(worker)).take(limit).count()

@@ -229,7 +229,7 @@ impl Heartbeat {
 #[derive(Default)]
 struct Starving {
     still: HashMap<usize, Still>,
-    /// Since when there has been stranded work, and no worker that takes any.
+    /// Since when there has been stranded work, and fewer threads have computed than there are slots.
     stranded_since: Option<Instant>,
 }
 
@@ -248,8 +248,8 @@ impl Starving {
 
     /// Returns whether fibers, tasks or forks have waited for a slot for too long.
     fn check(&mut self, registry: &Registry) -> bool {
-        let takes_pieces = |worker: &Worker| worker.is_own && worker.status.holds_slot() && worker.takes_pieces();
-        let is_stranded = registry.has_stranded_work() && !registry.workers().any(takes_pieces);
+        let threads = registry.threads();
+        let is_stranded = registry.has_stranded_work() && registry.count_computing(threads) < threads;
         self.stranded_since = is_stranded.then(|| self.stranded_since.unwrap_or_else(Instant::now));
         let mut is_starving = self.stranded_since.is_some_and(|since| since.elapsed() >= STARVING);
         for worker in registry.workers() {
