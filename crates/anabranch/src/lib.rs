@@ -196,10 +196,10 @@ pub use crate::{
         scope::{Scope, scope},
     },
     pool::{
-        BuildError, Builder, FiberHooks, FiberInfo, FiberState, Hazard, HazardKind, HookedFiber, LockHolder, Pool,
-        PoolId, Report, Stats, ThreadBuilder, ThreadInfo, ThreadState, WorkerStats, broadcast, current_num_threads,
-        current_pool_id, current_thread_index, has_pending, in_pool, run_pending, run_pending_local, spawn_broadcast,
-        stats,
+        BuildError, Builder, FiberHooks, FiberInfo, FiberState, Hazard, HazardKind, HookedFiber, LatencyHistogram,
+        LockHolder, Pool, PoolId, Report, Stats, ThreadBuilder, ThreadInfo, ThreadState, WorkerStats, broadcast,
+        current_num_threads, current_pool_id, current_thread_index, has_pending, in_pool, run_pending,
+        run_pending_local, spawn_broadcast, stats,
     },
     wait::{Cancelled, TimedOut, WaitError},
 };

@@ -11,6 +11,7 @@ use metrics::{
 use std::{
     collections::{BTreeMap, BTreeSet},
     sync::{Arc, Mutex},
+    time::Duration,
 };
 
 /// Keeps the last value of each metric, by its name and labels.
@@ -88,6 +89,8 @@ fn recorder_gets_the_counters_of_the_pool() {
         let pool = common::pool(2);
         let fibers = [pool.spawn(|_| ()), pool.spawn(|_| ())];
         pool.run(|cx| fibers.map(|fiber| fiber.join(cx).unwrap()));
+        let sleeper = pool.spawn(|cx| cx.sleep(Duration::from_micros(100)).unwrap());
+        pool.run(|cx| sleeper.join(cx).unwrap());
         let (recorder, stats) = (Values::default(), pool.stats());
         with_local_recorder(&recorder, || {
             stats.describe_metrics();
@@ -95,10 +98,13 @@ fn recorder_gets_the_counters_of_the_pool() {
             stats.report_metrics("second");
         });
         let values = recorder.values.lock().unwrap();
-        assert_eq!(values["anabranch_fibers_total{pool=first}"], 2.0);
+        assert_eq!(values["anabranch_fibers_total{pool=first}"], 3.0);
         assert_eq!(values["anabranch_threads{pool=second}"], 2.0);
         let parked = values["anabranch_time_micros_total{pool=first,state=parked}"];
         assert_eq!(parked, stats.total().parked.as_micros() as f64);
+        let late = |le: &str| values[&format!("anabranch_timer_lateness_seconds_bucket{{pool=first,le={le}}}")];
+        let long = stats.total().timer_lateness.buckets().skip(8).map(|(_, count)| count).sum::<u64>();
+        assert_eq!((late("+Inf"), late("0.000131072")), (1.0, 1.0 - long as f64));
         let names: BTreeSet<String> = values.keys().map(|key| key.split('{').next().unwrap().to_owned()).collect();
         assert_eq!(names, *recorder.described.lock().unwrap(), "each metric is described");
     });

@@ -99,7 +99,8 @@ impl Local {
         self.timers.borrow().last_deadline_within(slack).unwrap_or(NEVER)
     }
 
-    fn pop_timer(&self, now: u64) -> Option<*const Fiber> {
+    /// Takes a timer that is due, and returns the fiber with the deadline.
+    fn pop_timer(&self, now: u64) -> Option<(u64, *const Fiber)> {
         self.timers.borrow_mut().pop_due(now)
     }
 }
@@ -117,10 +118,11 @@ impl Worker {
         self.answer_kicks();
         if looks_at_clock && local.next_deadline() != NEVER {
             let now = self.clock().tick();
-            while let Some(fiber) = local.pop_timer(now) {
+            while let Some((deadline, fiber)) = local.pop_timer(now) {
                 // SAFETY: a timer is removed when its wait ends. So the fiber of this timer still waits, or has just
                 // been selected, and its block is alive.
                 if let Some(wake) = unsafe { Waiter::try_select((*fiber).waiter(), Selected::TimedOut) } {
+                    self.counters.timer_lateness.record(now - deadline);
                     wake.wake();
                 }
             }

@@ -118,9 +118,30 @@
 //! # How to find a fiber that computes
 //! On Linux the pool reports the first fiber that has kept its thread for a second while the thread had other fibers:
 //! by default to standard error, or to a handler of [`Builder::on_hazard`](crate::Builder::on_hazard). Shorter
-//! computations are not reported. [`Pool::stats`](crate::Pool::stats) has
-//! [`blocking_calls`](crate::Stats::blocking_calls), and [`blocking_queued`](crate::Stats::blocking_queued) if calls
-//! wait for a thread. A [`trace`](crate::trace) shows what each thread did, and when fibers waited and continued.
+//! computations are not reported.
+//!
+//! They show in [`Pool::stats`](crate::Pool::stats), which is always on. A timer is late if a fiber of the same thread
+//! computes, and [`timer_lateness`](crate::WorkerStats::timer_lateness) is a histogram of that:
+//! ```
+//! use anabranch::Pool;
+//! use std::{hint, time::{Duration, Instant}};
+//!
+//! let pool = Pool::builder().threads(1).build()?;
+//! pool.run(|cx| cx.scope(|s| {
+//!     s.spawn(|cx| cx.sleep(Duration::from_millis(1)));
+//!     s.spawn(|_| {
+//!         let begin = Instant::now();
+//!         while begin.elapsed() < Duration::from_millis(20) {      // keeps the thread
+//!             hint::spin_loop();
+//!         }
+//!     });
+//! }));
+//! let late = pool.stats().total().timer_lateness;
+//! println!("{late}");                                             // 1, p50 19.1ms, p99 19.1ms, max 19.1ms
+//! # Ok::<(), anabranch::BuildError>(())
+//! ```
+//! The statistics also have [`blocking_calls`](crate::Stats::blocking_calls), and
+//! [`blocking_queued`](crate::Stats::blocking_queued) if calls wait for a thread.
 //!
 //! # Measure
 //! ```text

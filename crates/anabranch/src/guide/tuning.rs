@@ -43,6 +43,7 @@
 //! | `stolen` grows by thousands in a millisecond | the pieces that threads steal are small |
 //! | `raided` is large | the work runs long without a fork, so idle threads publish the forks of busy ones |
 //! | [`blocking_queued`](crate::Stats::blocking_queued) is often not 0 | blocking calls wait for `max_blocking_threads` |
+//! | [`timer_lateness`](crate::WorkerStats::timer_lateness) has timers late by several milliseconds | fibers compute for long: see [how to find them](crate::guide::compute_and_serve#how-to-find-a-fiber-that-computes) |
 //! | [`slots_lent`](crate::Stats::slots_lent), [`spare_threads`](crate::Stats::spare_threads) grow | threads block in foreign calls |
 //! | [`spares_refused`](crate::Stats::spares_refused) is not 0 | the pool could not replace a blocked thread, because of `max_spare_threads` or a limit of the system |
 //! | [`uses_membarrier`](crate::Stats::uses_membarrier) is false | each join takes a lock, some 20 ns, because the kernel is old or a filter forbids `membarrier` |

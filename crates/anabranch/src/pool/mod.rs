@@ -16,6 +16,8 @@ mod build_error;
 #[cfg(not(loom))]
 mod builder;
 #[cfg(not(loom))]
+pub(crate) mod counter;
+#[cfg(not(loom))]
 mod crowding;
 #[cfg(not(loom))]
 mod current_thread;
@@ -44,6 +46,8 @@ pub(crate) mod indices;
 pub(crate) mod inspect;
 #[cfg(not(loom))]
 pub(crate) mod join_wait;
+#[cfg(not(loom))]
+pub(crate) mod latency;
 #[cfg(not(loom))]
 pub(crate) mod live;
 #[cfg(not(loom))]
@@ -109,6 +113,7 @@ pub use self::{
     hazard::{Hazard, HazardKind},
     hooks::{FiberHooks, HookedFiber},
     id::PoolId,
+    latency::LatencyHistogram,
     pending::{has_pending, run_pending, run_pending_local},
     report::{FiberInfo, FiberState, LockHolder, Report, ThreadInfo, ThreadState},
     stats::{Stats, WorkerStats},

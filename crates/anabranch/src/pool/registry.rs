@@ -6,11 +6,12 @@ use crate::{
     pool::{
         admission::Admission,
         blocking_threads::{BlockingConfig, BlockingThreads},
+        counter::Counter,
         fork_credit::ForkCredit,
         id::PoolId,
         indices::Indices,
         sleep::{Call, Sleep},
-        stats::{Counter, Stats, WorkerStats},
+        stats::{Stats, WorkerStats},
         threads::{ThreadConfig, Threads},
         worker::Worker,
         worker_list::WorkerList,

@@ -1,42 +1,14 @@
 //! Counters of what each thread of a pool has done. They are always on. They cost one plain store at rare events, and
 //! nothing in a fork that no thread takes.
 
-use crate::sys::{
-    clock::Instant,
-    sync::{AtomicU64, Ordering},
+use crate::{
+    pool::{
+        counter::Counter,
+        latency::{LatencyCounters, LatencyHistogram},
+    },
+    sys::clock::Instant,
 };
 use std::{cell::Cell, fmt, time::Duration};
-
-/// A counter that one thread at a time adds to, and any thread reads.
-#[derive(Default)]
-pub(crate) struct Counter(AtomicU64);
-
-impl Counter {
-    #[cfg(not(loom))]
-    pub(crate) const fn new() -> Self {
-        Self(AtomicU64::new(0))
-    }
-
-    /// Adds without a read-modify-write. Only one thread adds at a time: the one that holds the worker entry or its
-    /// gate.
-    #[inline]
-    pub(crate) fn add(&self, n: u64) {
-        self.0.store(self.0.load(Ordering::Relaxed).wrapping_add(n), Ordering::Relaxed);
-    }
-
-    /// Adds from any thread, while no thread uses [`add`](Self::add).
-    pub(crate) fn add_shared(&self, n: u64) {
-        self.0.fetch_add(n, Ordering::Relaxed);
-    }
-
-    pub(crate) fn set(&self, n: u64) {
-        self.0.store(n, Ordering::Relaxed);
-    }
-
-    pub(crate) fn get(&self) -> u64 {
-        self.0.load(Ordering::Relaxed)
-    }
-}
 
 /// What a thread spends its time on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,6 +23,7 @@ macro_rules! counters {
         /// The counters of one worker entry.
         pub(crate) struct Counters {
             $(pub(crate) $name: Counter,)*
+            pub(crate) timer_lateness: LatencyCounters,
             times: [Counter; 3],
             phase: Cell<Option<(Phase, Instant)>>,
         }
@@ -68,12 +41,22 @@ macro_rules! counters {
             pub searching: Duration,
             /// Time spent parked, asleep or between two heartbeats.
             pub parked: Duration,
+            /// How late the thread was when it made the fibers ready whose timers had fired: those of sleeps, intervals,
+            /// time limits and deadlines. A timer is late if a fiber of the same thread computes for long, because the
+            /// thread looks at its timers only between two runs of fibers.
+            ///
+            /// Up to a millisecond is normal: a thread that has slept wakes once for all timers that are due within 0.9
+            /// ms. Only timers are counted. How late a fiber begins to run after another fiber, a thread or a socket
+            /// has woken it is measured in [traced](crate::trace) pools, because it takes a look at the clock for each
+            /// wake-up. The time in the queue of ready fibers is also in the trace only.
+            pub timer_lateness: LatencyHistogram,
         }
 
         impl Counters {
             pub(crate) const fn new() -> Self {
                 Self {
                     $($name: Counter::new(),)*
+                    timer_lateness: LatencyCounters::new(),
                     times: [const { Counter::new() }; 3],
                     phase: Cell::new(None),
                 }
@@ -86,6 +69,7 @@ macro_rules! counters {
                     working: time(Phase::Working),
                     searching: time(Phase::Searching),
                     parked: time(Phase::Parked),
+                    timer_lateness: self.timer_lateness.read(),
                 }
             }
         }
@@ -96,6 +80,7 @@ macro_rules! counters {
                 self.working += other.working;
                 self.searching += other.searching;
                 self.parked += other.parked;
+                self.timer_lateness.add(&other.timer_lateness);
             }
         }
     };
@@ -205,11 +190,13 @@ impl Stats {
 impl fmt::Display for Stats {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let total = self.total();
+        let late = &total.timer_lateness;
         write!(
             f,
             "published {}, raided {}, reclaimed {}, stolen {} ({} while waiting), searches {}, parks {}, wakes {}, \
              fibers {} ({} live, {} placed elsewhere), switches {}, spare threads {}, slots lent {}, blocking calls {} on \
-             {} threads, {} queued, working {:?}, searching {:?}, parked {:?}",
+             {} threads, {} queued, timers {} (late by p50 {:.1?}, p99 {:.1?}, max {:.1?}), working {:?}, \
+             searching {:?}, parked {:?}",
             total.published,
             total.raided,
             total.reclaimed,
@@ -227,6 +214,10 @@ impl fmt::Display for Stats {
             self.blocking_calls,
             self.blocking_threads,
             self.blocking_queued,
+            late.count(),
+            late.quantile(0.5),
+            late.quantile(0.99),
+            late.max(),
             total.working,
             total.searching,
             total.parked,

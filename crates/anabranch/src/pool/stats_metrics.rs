@@ -2,9 +2,13 @@
 
 use crate::pool::stats::Stats;
 use metrics::{Unit, counter, describe_counter, describe_gauge, gauge};
+use std::time::Duration;
 
 /// The time that the threads of the pool have spent in each state.
 const TIME: &str = "anabranch_time_micros_total";
+
+/// The timers by how late they were: a histogram with the conventions of Prometheus.
+const TIMERS: &str = "anabranch_timer_lateness_seconds_bucket";
 
 /// Each counter: its name, what it counts, and its value.
 fn counters(stats: &Stats) -> [(&'static str, &'static str, u64); 9] {
@@ -42,6 +46,10 @@ impl Stats {
     /// the pool's own threads is `anabranch_time_micros_total`, with the label `state`: `working`, `searching` or
     /// `parked`.
     ///
+    /// The histogram [`timer_lateness`](crate::WorkerStats::timer_lateness) is exported as counters with the conventions
+    /// of Prometheus: `anabranch_timer_lateness_seconds_bucket`, with the label `le`, counts the timers that were late by
+    /// less than `le` seconds.
+    ///
     /// ```
     /// let pool = anabranch::Pool::builder().threads(2).build()?;
     /// pool.stats().describe_metrics();        // once
@@ -60,6 +68,12 @@ impl Stats {
             let micros = u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
             counter!(TIME, "pool" => pool.to_owned(), "state" => state).absolute(micros);
         }
+        let mut timers = 0;
+        for (range, count) in total.timer_lateness.buckets() {
+            timers += count;
+            let le = if range.end == Duration::MAX { "+Inf".to_owned() } else { range.end.as_secs_f64().to_string() };
+            counter!(TIMERS, "pool" => pool.to_owned(), "le" => le).absolute(timers);
+        }
     }
 
     /// Describes the metrics of [`report_metrics`](Self::report_metrics) to the recorder (feature `metrics`). Call this
@@ -72,5 +86,6 @@ impl Stats {
             describe_gauge!(name, Unit::Count, description);
         }
         describe_counter!(TIME, Unit::Microseconds, "Time of the pool's own threads by what they do");
+        describe_counter!(TIMERS, Unit::Count, "Timers of fibers that have fired, by how late they were");
     }
 }

@@ -8,10 +8,11 @@ use crate::{
     },
     fork::{frame::Lineage, stack::ForkStack, task::Tasks},
     pool::{
+        counter::Counter,
         registry::Registry,
         sleep::{Call, Called},
         stack_request::StackRequests,
-        stats::{Counter, Counters},
+        stats::Counters,
         status::Status,
     },
     reactor::slot::Slot,

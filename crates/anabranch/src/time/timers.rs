@@ -171,15 +171,16 @@ impl<T: Copy> Timers<T> {
         Some(last)
     }
 
-    /// Takes the first timer whose deadline is `now` or earlier. The order is that of deadlines and, where they are
-    /// equal, of insertion. O(log n).
-    pub(crate) fn pop_due(&mut self, now: Tick) -> Option<T> {
-        if self.next_deadline()? > now {
+    /// Takes the first timer whose deadline is `now` or earlier, and returns it with its deadline. The order is that of
+    /// deadlines and, where they are equal, of insertion. O(log n).
+    pub(crate) fn pop_due(&mut self, now: Tick) -> Option<(Tick, T)> {
+        let deadline = self.next_deadline()?;
+        if deadline > now {
             return None;
         }
         let item = self.slots.free(self.entry(ROOT).slot());
         self.vacate(ROOT);
-        Some(item)
+        Some((deadline, item))
     }
 
     #[inline]
@@ -289,7 +290,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     fn drain(timers: &mut Timers<u64>) -> Vec<u64> {
-        std::iter::from_fn(|| timers.pop_due(NEVER)).collect()
+        std::iter::from_fn(|| timers.pop_due(NEVER)).map(|(_, item)| item).collect()
     }
 
     #[test]
@@ -298,7 +299,10 @@ mod tests {
         timers.insert(20, 'b');
         timers.insert(10, 'a');
         assert_eq!((timers.next_deadline(), timers.pop_due(9)), (Some(10), None));
-        assert_eq!((timers.pop_due(10), timers.pop_due(19), timers.pop_due(50)), (Some('a'), None, Some('b')));
+        assert_eq!(
+            (timers.pop_due(10), timers.pop_due(19), timers.pop_due(50)),
+            (Some((10, 'a')), None, Some((20, 'b')))
+        );
         assert_eq!((timers.next_deadline(), timers.pop_due(NEVER), timers.len()), (None, None, 0));
     }
 
@@ -338,7 +342,7 @@ mod tests {
         let mut timers = Timers::new();
         let fired = timers.insert(1, 1);
         let removed = timers.insert(2, 2);
-        assert_eq!(timers.pop_due(1), Some(1));
+        assert_eq!(timers.pop_due(1), Some((1, 1)));
         assert!(timers.remove(removed));
         assert!(!timers.remove(fired) && !timers.remove(removed), "of free places");
         timers.insert(3, 3);
@@ -353,7 +357,7 @@ mod tests {
         let keys = [0, 1, 2, 3, 4].map(|i| timers.insert(NEVER, i));
         timers.insert(NEVER - 1, 5);
         assert!(timers.remove(keys[2]));
-        assert_eq!(timers.pop_due(NEVER - 1), Some(5));
+        assert_eq!(timers.pop_due(NEVER - 1), Some((NEVER - 1, 5)));
         assert_eq!((timers.next_deadline(), timers.pop_due(NEVER - 1)), (Some(NEVER), None));
         assert_eq!(drain(&mut timers), [0, 1, 3, 4]);
     }
@@ -442,7 +446,8 @@ mod tests {
                     },
                     Step::Fire { now, at_most } => for _ in 0..at_most {
                         let first = model.first_entry().filter(|first| first.key().0 <= now);
-                        prop_assert_eq!(timers.pop_due(now), first.map(|first| first.remove()));
+                        let first = first.map(|first| (first.key().0, first.remove()));
+                        prop_assert_eq!(timers.pop_due(now), first);
                     },
                 }
                 prop_assert_eq!(timers.len(), model.len());

@@ -1,9 +1,13 @@
 //! The statistics count what their documentation says.
 
 use crate::common::{LONG, at_rest, join_stolen, pool, sum_to, watchdog};
-use anabranch::{Pool, Stats, WorkerStats, join, prelude::*};
+use anabranch::{LatencyHistogram, Pool, Stats, WorkerStats, join, prelude::*, time::ManualClock};
 use std::{
-    sync::atomic::{AtomicBool, Ordering},
+    hint,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
     thread,
     time::{Duration, Instant},
 };
@@ -213,5 +217,78 @@ fn total_is_sum_and_displays_as_one_line() {
         assert_eq!(text.lines().count(), 1);
         assert!(text.contains(&format!("stolen {}", total.stolen)) && text.contains("spare threads"), "{text}");
         assert!(total.stolen >= 5);
+    });
+}
+
+/// How many timers are made late at a time.
+const TIMERS: u64 = 20;
+
+/// Runs `keep_thread` on a fiber of a pool of one thread, while [`TIMERS`] other fibers of the thread sleep for `time`.
+/// Returns its result, and how late the timers were.
+fn keep_thread_beside_timers<R: Send + 'static>(
+    pool: &Arc<Pool>,
+    time: Duration,
+    keep_thread: impl FnOnce(&Pool) -> R + Send + 'static,
+) -> (R, LatencyHistogram) {
+    let begun = Arc::new(AtomicU64::new(0));
+    let sleep = |begun: Arc<AtomicU64>| {
+        pool.spawn(move |cx| {
+            begun.fetch_add(1, Ordering::Relaxed);
+            cx.sleep(time)
+        })
+    };
+    let sleepers: Vec<_> = (0..TIMERS).map(|_| sleep(Arc::clone(&begun))).collect();
+    let own = Arc::clone(pool);
+    let keeper = pool.spawn(move |cx| {
+        // The thread leaves a fiber only when it waits, so all that have begun sleep.
+        while begun.load(Ordering::Relaxed) < TIMERS {
+            cx.yield_now();
+        }
+        keep_thread(&own)
+    });
+    let result = pool.run(|cx| {
+        sleepers.into_iter().for_each(|sleeper| sleeper.join(cx).unwrap().unwrap());
+        keeper.join(cx).unwrap()
+    });
+    (result, pool.stats().total().timer_lateness)
+}
+
+#[test]
+fn timers_are_late_by_the_time_for_which_a_fiber_computes() {
+    const SLEEP: Duration = Duration::from_millis(20);
+    watchdog(LONG, || {
+        loop {
+            // Returns for how long it has computed, or `None` if a timer has fired before.
+            let compute = |pool: &Pool| {
+                let is_first = pool.stats().total().timer_lateness.count() == 0;
+                let begin = Instant::now();
+                while begin.elapsed() < 2 * SLEEP {
+                    hint::spin_loop();
+                }
+                is_first.then(|| begin.elapsed())
+            };
+            let (computed, late) = keep_thread_beside_timers(&Arc::new(pool(1)), SLEEP, compute);
+            assert_eq!(late.count(), TIMERS);
+            let Some(computed) = computed else { continue };
+            let least = computed - SLEEP;
+            assert!(late.max() >= least && late.quantile(0.0) >= least, "{late} after {least:?}");
+            let long = late.buckets().filter(|(range, _)| range.end > least);
+            assert_eq!(long.map(|(_, count)| count).sum::<u64>(), TIMERS, "{late:?} after {least:?}");
+            break;
+        }
+    });
+}
+
+#[test]
+fn timers_are_late_by_the_clock_of_the_pool() {
+    watchdog(LONG, || {
+        let clock = ManualClock::new();
+        let pool = Arc::new(Pool::builder().threads(1).clock(clock.clock()).build().unwrap());
+        let advance = move |_: &Pool| clock.advance(Duration::from_millis(10));
+        let ((), late) = keep_thread_beside_timers(&pool, Duration::from_millis(2), advance);
+        assert_eq!((late.count(), late.max()), (TIMERS, Duration::from_millis(8)));
+        assert_eq!(pool.stats().workers[0].timer_lateness, late);
+        let text = pool.stats().to_string();
+        assert!(text.contains("timers 20 (late by p50 8.0ms, p99 8.0ms, max 8.0ms)"), "{text}");
     });
 }
