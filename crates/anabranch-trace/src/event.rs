@@ -6,6 +6,9 @@
 /// The number of bits of a time: enough for 78 hours.
 pub(crate) const TIME_BITS: u32 = 48;
 
+/// The most that [`Event::TimerDue`] can say, in nanoseconds: 18 minutes.
+pub const MAX_LATE: u64 = (1 << 40) - 1;
+
 /// A source location with a label. Zero stands for an unknown one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 #[cfg_attr(feature = "read", derive(serde::Serialize))]
@@ -170,6 +173,13 @@ pub enum Event {
         /// The number of the fiber.
         fiber: u32,
     },
+    /// The timer of a fiber has fired on this thread. A [`Wake`](Self::Wake) follows.
+    TimerDue {
+        /// The number of the fiber.
+        fiber: u32,
+        /// How long ago it was due, in nanoseconds, at most [`MAX_LATE`].
+        late: u64,
+    },
     /// The thread has enqueued a fiber, at a site.
     Spawn(Site),
     /// The thread wakes the thread of a worker entry.
@@ -232,6 +242,7 @@ mod kind {
     pub(super) const RUN_DELAY: u8 = 22;
     pub(super) const WORK: u8 = 23;
     pub(super) const SPAN: u8 = 24;
+    pub(super) const TIMER_DUE: u8 = 25;
 }
 
 /// Puts two numbers into a word, the first into its upper half.
@@ -276,6 +287,10 @@ impl Event {
             Self::RunDelay(time) => (kind::RUN_DELAY, 0, time),
             Self::Work(time) => (kind::WORK, 0, time),
             Self::Span(time) => (kind::SPAN, 0, time),
+            Self::TimerDue { fiber, late } => {
+                let late = late.min(MAX_LATE);
+                (kind::TIMER_DUE, (late >> 32) as u8, pair(fiber, late as u32))
+            }
         };
         [time << (u64::BITS - TIME_BITS) | u64::from(kind) << 8 | u64::from(small), argument]
     }
@@ -309,6 +324,7 @@ impl Event {
             kind::RUN_DELAY => Some(Self::RunDelay(argument)),
             kind::WORK => Some(Self::Work(argument)),
             kind::SPAN => Some(Self::Span(argument)),
+            kind::TIMER_DUE => Some(Self::TimerDue { fiber: upper, late: u64::from(small) << 32 | u64::from(lower) }),
             _ => None,
         };
         (head >> (u64::BITS - TIME_BITS), event)
@@ -355,6 +371,7 @@ mod tests {
             Event::RunDelay(u64::MAX - 2),
             Event::Work(u64::MAX - 3),
             Event::Span(u64::MAX - 4),
+            Event::TimerDue { fiber, late: 0xf1_4142_4344 },
         ];
         all.extend(Role::ALL.iter().map(|&role| Event::Enter { role, pool: 7, worker }));
         all.extend(State::ALL.iter().map(|&state| Event::State { state, site }));
@@ -377,6 +394,12 @@ mod tests {
         heads.sort_unstable();
         heads.dedup();
         assert_eq!(heads.len(), all().len());
+    }
+
+    #[test]
+    fn longest_lateness_is_limited() {
+        let event = |late| Event::TimerDue { fiber: 7, late };
+        assert_eq!(Event::decode(event(u64::MAX).encode(5)), (5, Some(event(MAX_LATE))));
     }
 
     #[test]

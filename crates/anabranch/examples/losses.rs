@@ -100,6 +100,23 @@ fn one_message() {
     });
 }
 
+/// A fiber that computes for 100 ms at a time, on a thread whose other fibers sleep for 2 ms each time.
+fn computing_fiber() {
+    anabranch::run(|cx| {
+        cx.scope(|s| {
+            for _ in 0..8 * anabranch::current_num_threads() {
+                s.spawn(|cx| (0..200).for_each(|_| cx.sleep(2 * MS).unwrap()));
+            }
+            s.spawn(|cx| {
+                for _ in 0..4 {
+                    cx.sleep(20 * MS).unwrap();
+                    compute(100 * MS);
+                }
+            });
+        });
+    });
+}
+
 /// Changes far more than fits into the caches: where one core uses most of the bandwidth, more threads do not get more
 /// memory. Compare with a run of one thread by `anabranch explain run.trace --alone one.trace`.
 fn memory_bound() {
@@ -137,6 +154,7 @@ fn main() -> ExitCode {
         ("held-lock", held_lock),
         ("sleeper", sleeper),
         ("one-message", one_message),
+        ("computing-fiber", computing_fiber),
         ("memory-bound", memory_bound),
         ("shared-counter", shared_counter),
         ("others", others),

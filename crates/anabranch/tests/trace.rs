@@ -175,6 +175,42 @@ fn fiber_shows_its_name_its_waits_and_who_woke_it() {
 }
 
 #[test]
+fn timer_shows_when_it_was_due() {
+    const SLEEP: Duration = Duration::from_millis(5);
+    common::watchdog(common::LONG, || {
+        let pool = traced("timers", 1);
+        let sleeper = pool.spawn(|cx| cx.sleep(SLEEP).unwrap());
+        let keeper = pool.spawn(|_| {
+            let begin = Instant::now();
+            while begin.elapsed() < 4 * SLEEP {
+                hint::spin_loop();
+            }
+        });
+        pool.run(|cx| {
+            sleeper.join(cx).unwrap();
+            keeper.join(cx).unwrap();
+        });
+        drop(pool);
+        let trace = read();
+        let events = &lane(&trace, "timers 0").events;
+        let position = |wanted: &dyn Fn(Event) -> bool| events.iter().position(|&(_, event)| wanted(event)).unwrap();
+        let due = position(&|event| matches!(event, Event::TimerDue { .. }));
+        let (fired, Event::TimerDue { fiber, late }) = events[due] else { unreachable!() };
+        assert_eq!(events[due + 1].1, Event::Wake { fiber });
+        let started = position(&|event| matches!(event, Event::FiberStart { fiber: number, .. } if number == fiber));
+        let suspended =
+            position(&|event| matches!(event, Event::FiberSuspend { fiber: number, .. } if number == fiber));
+        let sleep = SLEEP.as_nanos() as u64;
+        assert!(fired - late >= events[started].0 + sleep, "{events:?}");
+        // The thread may not have begun the other fiber when the timer was due.
+        let other = position(&|event| matches!(event, Event::FiberEnd { fiber: number } if number != fiber));
+        if other < due {
+            assert!(events[suspended].0 + sleep + late >= events[other].0, "{events:?}");
+        }
+    });
+}
+
+#[test]
 fn spawn_shows_its_place_on_the_thread_that_spawns() {
     common::watchdog(common::LONG, || {
         let pool = traced("spawns", 1);

@@ -18,6 +18,11 @@
 //! The readings of the threads' clocks then divide the time of work: on a core, blocked in foreign calls, ready but
 //! without a core. So the sum of work and losses is the product of threads and wall time.
 //!
+//! # Fibers that could run
+//! A fiber that computes for long keeps its thread from the other fibers that are bound to it. No slot is lost by that,
+//! so [`ReadyWaits`] has it: how long fibers waited from when they could run until they ran, and which runs of other
+//! fibers kept the thread.
+//!
 //! # Limits
 //! A fork that no thread takes leaves no event. So the time that forks cost is part of the work, and the critical path
 //! is only bounded from above. The first part of an interval between two readings is not told from its last. While a
@@ -29,6 +34,7 @@ mod lanes;
 mod ledger;
 mod path;
 mod pools;
+mod ready;
 mod sentences;
 mod sweep;
 mod waits;
@@ -45,7 +51,7 @@ use serde::Serialize;
 pub struct Options<'a> {
     /// A trace of the same program with one worker. CPU time of work above that of this trace is a loss to the machine.
     pub alone: Option<&'a Trace>,
-    /// The most entries of [`Explanation::findings`].
+    /// The most entries of [`Explanation::findings`], and of [`ReadyWaits::kept`].
     pub findings: usize,
 }
 
@@ -89,6 +95,8 @@ pub struct Explanation {
     pub parallelism: f64,
     /// The lost time by cause and place, the largest first.
     pub findings: Vec<Finding>,
+    /// How long fibers that could run waited for their thread.
+    pub ready_waits: ReadyWaits,
     /// The pools.
     pub pools: Vec<PoolAccount>,
     /// The spans of the program by name, the longest first.
@@ -257,6 +265,66 @@ pub struct Finding {
     pub sentence: String,
     /// What to do about it, if this is certain.
     pub advice: Option<String>,
+}
+
+/// How long fibers that could run waited for their thread. Such a wait begins with a wake-up or when a timer is due. It
+/// ends when the fiber runs. Times are in seconds.
+///
+/// A wait for a socket ends when the thread has looked at the socket, so the time before is missing. So are the waits
+/// before the first run of a fiber, and after it yields.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct ReadyWaits {
+    /// How many such waits there were.
+    pub count: u64,
+    /// The median.
+    pub p50: f64,
+    /// The 99th percentile.
+    pub p99: f64,
+    /// The longest one.
+    pub max: f64,
+    /// Those that took at least 2^n nanoseconds and less than 2^(n+1), for n from zero. The last bucket is not empty.
+    pub buckets: Vec<WaitBucket>,
+    /// The runs of other fibers that kept the threads during waits of 5 ms and more, by place, the longest first.
+    pub kept: Vec<KeptThread>,
+}
+
+/// Waits of about the same length.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub struct WaitBucket {
+    /// How many there were.
+    pub count: u64,
+    /// How long they took in sum, in seconds.
+    pub time: f64,
+}
+
+/// Runs of fibers at one place that kept the thread to which other fibers were bound. A run ends when the fiber waits.
+/// It includes the parallel loops that the fiber calls, and the time for which the thread had no core.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct KeptThread {
+    /// Where the fiber was spawned.
+    pub spawned: Site,
+    /// For what the fiber has waited before; unknown for its first run.
+    pub after: Site,
+    /// For what the fiber waits afterwards; unknown if it ends or yields.
+    pub until: Site,
+    /// The site that has the name of the fiber with the longest run; unknown if it has none.
+    pub name: Site,
+    /// How many runs there were.
+    pub runs: u64,
+    /// The wall time of the longest one.
+    pub longest: f64,
+    /// When the longest one begins, in nanoseconds since the trace began.
+    pub longest_begin: u64,
+    /// When the longest one ends.
+    pub longest_end: u64,
+    /// How many waits of other fibers, of 5 ms and more, are due to these runs.
+    pub waits: u64,
+    /// All of this as a sentence.
+    pub sentence: String,
+    /// What to do about it.
+    pub advice: String,
 }
 
 /// The figures of one pool, in seconds.

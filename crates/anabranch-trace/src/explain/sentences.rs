@@ -2,7 +2,7 @@
 
 use crate::{
     event::{Event, Site},
-    explain::{Cause, Explanation, Finding, Subject},
+    explain::{Cause, Explanation, Finding, KeptThread, ReadyWaits, Subject},
     read::{Lane, Trace},
     timeline::lost_pool,
 };
@@ -10,6 +10,9 @@ use std::fmt;
 
 /// The most pools that the text describes.
 const MOST_POOLS: usize = 10;
+
+/// The most places of runs that kept a thread in the text.
+const MOST_KEPT: usize = 5;
 
 /// Writes the sentences and the advice of all findings.
 pub(super) fn describe(explanation: &mut Explanation, trace: &Trace) {
@@ -20,6 +23,41 @@ pub(super) fn describe(explanation: &mut Explanation, trace: &Trace) {
         finding.sentence =
             format!("{} of the lost time {}.", percent(finding.share), what(finding, trace, alone, work));
         finding.advice = advice(finding, threads, cores);
+    }
+    for kept in &mut explanation.ready_waits.kept {
+        kept.sentence = keeps(kept, trace);
+        kept.advice = "Compute in `Cx::blocking`, or call `Cx::yield_now` now and then.".to_owned();
+    }
+}
+
+/// Returns the sentence about runs that kept a thread.
+fn keeps(kept: &KeptThread, trace: &Trace) -> String {
+    let place =
+        |before: &str, site: Site| trace.place(site).map_or_else(String::new, |place| format!("{before}{place}"));
+    let name = trace.place(kept.name).map_or_else(String::new, |name| format!(" {:?}", name.label));
+    let spawned = place(" spawned at ", kept.spawned);
+    let between = match (place(", after ", kept.after), place("before ", kept.until)) {
+        (after, until) if until.is_empty() => after,
+        (after, until) if after.is_empty() => format!(", {until}"),
+        (after, until) => format!("{after} and {until}"),
+    };
+    let longest = time(kept.longest);
+    let waits = match kept.waits {
+        1 => "Another fiber of the thread could run and waited.".to_owned(),
+        waits => format!("Other fibers of the thread could run and waited {waits} times."),
+    };
+    match kept.runs {
+        1 => format!("The fiber{name}{spawned} kept its thread for {longest}{between}. {waits}"),
+        runs => format!("Fibers{spawned} kept their threads {runs} times, for {longest} at most{between}. {waits}"),
+    }
+}
+
+impl ReadyWaits {
+    /// Returns the figures as a sentence.
+    pub fn sentence(&self) -> String {
+        let (median, high, max) = (time(self.p50), time(self.p99), time(self.max));
+        let often = how_often(self.count);
+        format!("Fibers that could run waited for their thread {often}: p50 {median}, p99 {high}, max {max}.")
     }
 }
 
@@ -200,6 +238,13 @@ impl fmt::Display for Explanation {
                 time(self.critical_path),
                 self.parallelism
             )?;
+        }
+        if self.ready_waits.count > 0 {
+            writeln!(f)?;
+            writeln!(f, "{}", self.ready_waits.sentence())?;
+            for kept in self.ready_waits.kept.iter().take(MOST_KEPT) {
+                writeln!(f, "{} {}", kept.sentence, kept.advice)?;
+            }
         }
         if self.pools.len() > 1 {
             writeln!(f)?;

@@ -143,6 +143,7 @@ pub(super) fn build(trace: &Trace) -> Timeline {
             }
             Event::FiberName { fiber, site } => fibers.name(fiber, site),
             Event::Wake { fiber } => fibers.wake(time, fiber),
+            Event::TimerDue { fiber, late } => fibers.wake(time.saturating_sub(late), fiber),
             Event::SpanBegin(site) => spans.begin(time, lane, running[lane], site),
             Event::SpanEnd => spans.end(time, lane, running[lane]),
             Event::Mark(site) => marks.push(Mark { time, site, lane }),

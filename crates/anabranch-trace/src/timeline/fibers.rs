@@ -34,10 +34,13 @@ impl Fibers {
         self.change(fiber, FiberInterval { begin: time, end: time, state: FiberState::Waiting, site, lane });
     }
 
+    /// A fiber can run from a time on.
     pub(super) fn wake(&mut self, time: u64, fiber: u32) {
         let interval = self.open.get(&fiber).and_then(|open| open.interval);
         if let Some(waiting) = interval.filter(|interval| interval.state == FiberState::Waiting) {
-            self.change(fiber, FiberInterval { begin: time, state: FiberState::Ready, ..waiting });
+            // A timer may have been due before the wait began.
+            let begin = time.max(waiting.begin);
+            self.change(fiber, FiberInterval { begin, state: FiberState::Ready, ..waiting });
         }
     }
 

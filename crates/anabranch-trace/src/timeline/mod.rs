@@ -182,7 +182,7 @@ pub enum FiberState {
     Running,
     /// Waits for what the site of the interval says.
     Waiting,
-    /// Could run, and waits for its thread.
+    /// Could run, and waits for its thread: since another fiber or a thread has woken it, or since its timer was due.
     Ready,
 }
 

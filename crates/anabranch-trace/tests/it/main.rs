@@ -6,4 +6,5 @@ mod losses;
 mod path;
 mod pools;
 mod random;
+mod ready;
 mod timeline;

@@ -35,6 +35,7 @@ fn event() -> impl Strategy<Value = Event> {
         1 => small().prop_map(|fiber| Event::FiberEnd { fiber }),
         1 => (small(), site()).prop_map(|(fiber, site)| Event::FiberName { fiber, site }),
         1 => small().prop_map(|fiber| Event::Wake { fiber }),
+        1 => (small(), any::<u16>()).prop_map(|(fiber, late)| Event::TimerDue { fiber, late: late.into() }),
         1 => site().prop_map(Event::Spawn),
         1 => small().prop_map(|worker| Event::Unpark { worker }),
         1 => site().prop_map(Event::SpanBegin),

@@ -365,6 +365,12 @@ impl Fiber {
         }
     }
 
+    /// Records that a timer of the fiber has fired, and how many nanoseconds ago it was due.
+    #[cold]
+    pub(super) fn note_due(&self, late: u64) {
+        self.home().trace.record(|| Event::TimerDue { fiber: self.number(), late });
+    }
+
     /// Returns the number of the fiber in a trace.
     fn number(&self) -> u32 {
         self.number.load(Ordering::Relaxed)

@@ -123,6 +123,11 @@ impl Worker {
                 // been selected, and its block is alive.
                 if let Some(wake) = unsafe { Waiter::try_select((*fiber).waiter(), Selected::TimedOut) } {
                     self.counters.timer_lateness.record(now - deadline);
+                    // The times of a trace are those of the system's clock.
+                    if self.trace.is_on() && self.clock().is_system() {
+                        // SAFETY: the fiber has been selected, and continues only after its wake-up.
+                        unsafe { (*fiber).note_due(now - deadline) };
+                    }
                     wake.wake();
                 }
             }

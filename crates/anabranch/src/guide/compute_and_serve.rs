@@ -140,6 +140,19 @@
 //! println!("{late}");                                             // 1, p50 19.1ms, p99 19.1ms, max 19.1ms
 //! # Ok::<(), anabranch::BuildError>(())
 //! ```
+//! A [`trace`](crate::trace) of the program says which fiber it was, also for wake-ups by other fibers and by threads.
+//! `anabranch explain` prints how long fibers that could run waited for their thread, and the runs that kept it:
+//! ```text
+//! $ ANABRANCH_TRACE=run.trace ./program
+//! $ anabranch explain run.trace
+//! ...
+//! Fibers that could run waited for their thread 3204 times: p50 171 us, p99 7.4 ms, max 98 ms.
+//! Fibers spawned at losses.rs:110 kept their threads 3 times, for 100 ms at most, after sleep at losses.rs:112 and
+//! before sleep at losses.rs:112. Other fibers of the thread could run and waited 21 times. Compute in `Cx::blocking`,
+//! or call `Cx::yield_now` now and then.
+//! ```
+//! `anabranch report` draws a histogram of these waits, and the timeline shows the run.
+//!
 //! The statistics also have [`blocking_calls`](crate::Stats::blocking_calls), and
 //! [`blocking_queued`](crate::Stats::blocking_queued) if calls wait for a thread.
 //!

@@ -104,6 +104,11 @@ impl Clock {
         }
     }
 
+    /// Returns whether this is the system's clock.
+    pub(crate) fn is_system(&self) -> bool {
+        matches!(self.0, Source::System { .. })
+    }
+
     /// Returns the tick `duration` from now.
     #[inline]
     pub(crate) fn tick_after(&self, duration: Duration) -> Tick {

@@ -2,7 +2,7 @@
 //!
 //! A traced pool records when its threads work, search, wait and park, what they steal from each other, which forks
 //! they publish, and when fibers begin, wait and continue. `anabranch explain` says from the trace where the time went,
-//! and `anabranch report` draws it.
+//! and which fibers kept their thread from others for long. `anabranch report` draws it.
 //!
 //! The simplest way is the environment of the program. `ANABRANCH_TRACE=run.trace` traces all pools, and writes the
 //! file when the process exits:
