@@ -1,6 +1,6 @@
 //! Where the time went: the sentences and the figures of `anabranch explain`.
 
-use anabranch_trace::explain::{Cause, Explanation};
+use anabranch_trace::explain::{Cause, Explanation, ReadyWaits};
 use maud::{Markup, html};
 
 use super::tables::table;
@@ -23,9 +23,22 @@ pub fn section(explanation: &Explanation) -> Markup {
             @if explanation.findings.len() > MOST_FINDINGS {
                 p.facts { "The command " code { "anabranch explain" } " has all " (explanation.findings.len()) " places." }
             }
+            (ready_waits(&explanation.ready_waits))
             (bar(explanation))
             (figures(explanation))
             @if !explanation.notes.is_empty() { ul.notes { @for note in &explanation.notes { li { (note) } } } }
+        }
+    }
+}
+
+/// How long fibers waited for their thread, and which fibers kept it.
+fn ready_waits(waits: &ReadyWaits) -> Markup {
+    html! {
+        @if waits.count > 0 {
+            p { (waits.sentence()) }
+            ol.sentences {
+                @for kept in waits.kept.iter().take(MOST_FINDINGS) { li { (kept.sentence) " " em { (kept.advice) } } }
+            }
         }
     }
 }
@@ -88,11 +101,17 @@ fn figures(explanation: &Explanation) -> Markup {
         ("critical path, at most", explanation.critical_path),
         ("lost", explanation.lost),
     ];
+    let waits = &explanation.ready_waits;
+    let late = [("median", waits.p50), ("99th percentile", waits.p99), ("longest", waits.max)];
+    let late = late.into_iter().filter(|_| waits.count > 0);
     let body = html! {
         @for (name, time) in whole { tr { th scope="row" { (name) } (seconds(time)) td {} } }
         tr {
             th scope="row" { "parallelism, at least" }
             td.number data-value=(explanation.parallelism) { (units::three(explanation.parallelism)) } td {}
+        }
+        @for (name, time) in late {
+            tr { th scope="row" { "fibers waited for their thread, " (name) } (seconds(time)) td {} }
         }
         @for loss in &explanation.losses {
             tr { th scope="row" { "lost: " (loss.cause.name()) } (seconds(loss.time)) (share(loss.share)) }

@@ -84,6 +84,7 @@ pub fn trace(name: &str, model: &Model, explanation: &Explanation) -> String {
                 (plots::shares(&totals))
                 (plots::utilisation_plot(model))
                 (plots::lengths_plot(&totals))
+                (plots::ready_plot(&explanation.ready_waits))
             }
             section aria-labelledby="tables" {
                 h2 #tables { "Tables" }

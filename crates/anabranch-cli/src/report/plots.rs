@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use anabranch_trace::explain::{ReadyWaits, WaitBucket};
 use maud::{Markup, html};
 
 use super::model::{Model, MomentKind, Piece, STATES};
@@ -149,9 +150,40 @@ fn time_axis(wall: u64, height: f64) -> Markup {
 
 /// How long the pieces are for which threads work without a break.
 pub fn lengths_plot(totals: &Totals) -> Markup {
-    let lengths = &totals.lengths;
-    let used = |&index: &usize| lengths[index].0 > 0;
-    let (Some(first), Some(last)) = ((0..48).find(used), (0..48).rfind(used)) else { return html! {} };
+    histogram(
+        "Lengths of pieces of work: how long threads work without a break",
+        ["pieces", "the working time"],
+        &totals.lengths,
+        |pieces, half| format!("{pieces} pieces. Half of the working time is in pieces of at least {half}."),
+    )
+}
+
+/// How long fibers that could run waited for their thread.
+pub fn ready_plot(waits: &ReadyWaits) -> Markup {
+    let bucket = |bucket: &WaitBucket| (bucket.count, (bucket.time * 1e9).round() as u64);
+    let buckets: Vec<(u64, u64)> = waits.buckets.iter().map(bucket).collect();
+    histogram(
+        "Lateness of fibers: how long those that could run waited for their thread",
+        ["waits", "the waiting time"],
+        &buckets,
+        |count, half| format!("{count} waits. Half of the waiting time is in waits of at least {half}."),
+    )
+}
+
+/// Draws how many things took at least 2^n nanoseconds and less than 2^(n+1), and how long these took in sum. The first
+/// element of `lengths` is for n = 0. `names` are those of the things and of their time. `describe` gets the number of
+/// things, and the begin of the bucket that reaches half of the time.
+fn histogram(
+    title: &str,
+    names: [&str; 2],
+    lengths: &[(u64, u64)],
+    describe: impl Fn(String, String) -> String,
+) -> Markup {
+    let used = |part: &(u64, u64)| part.0 > 0;
+    let (Some(first), Some(last)) = (lengths.iter().position(used), lengths.iter().rposition(used)) else {
+        return html! {};
+    };
+    let [things, of_time] = names;
     let buckets = &lengths[first..=last];
     let (count, sum) = buckets.iter().fold((0, 0), |(count, sum), part| (count + part.0, sum + part.1));
     let most = buckets.iter().map(|part| part.0 as f64 / count as f64).fold(0.0, f64::max);
@@ -166,18 +198,14 @@ pub fn lengths_plot(totals: &Totals) -> Markup {
             Some(*seen)
         })
         .position(|seen| seen * 2 >= sum);
-    let description = format!(
-        "{} pieces. Half of the working time is in pieces of at least {}.",
-        units::count(count),
-        time(1 << (first + half.unwrap_or(0)))
-    );
+    let description = describe(units::count(count), time(1 << (first + half.unwrap_or(0))));
     let content = html! {
         (vertical(most, |value| format!("{value} %")))
-        @for (index, &(pieces, time_of)) in buckets.iter().enumerate() {
+        @for (index, &(count_of, time_of)) in buckets.iter().enumerate() {
             @let middle = (index as f64 + 0.5) * column;
             @let range = format!("{} to {}", time(1 << (first + index)), time(1 << (first + index + 1)));
             @for (class, x, share, what) in [
-                ("share-of-count", middle - bar, pieces as f64 / count as f64, units::count(pieces) + " pieces"),
+                ("share-of-count", middle - bar, count_of as f64 / count as f64, format!("{} {things}", units::count(count_of))),
                 ("share-of-time", middle, time_of as f64 / sum.max(1) as f64, time(time_of)),
             ] {
                 @let height = share * 100.0 / most * HEIGHT;
@@ -193,10 +221,10 @@ pub fn lengths_plot(totals: &Totals) -> Markup {
         line.axis x1="0" x2=(WIDTH) y1=(HEIGHT) y2=(HEIGHT) {}
     };
     html! {
-        (figure("Lengths of pieces of work: how long threads work without a break", &description, HEIGHT, &content))
+        (figure(title, &description, HEIGHT, &content))
         p.key {
-            span.swatch.share-of-count {} " share of all pieces "
-            span.swatch.share-of-time {} " share of the working time. "
+            span.swatch.share-of-count {} " share of all " (things) " "
+            span.swatch.share-of-time {} " share of " (of_time) ". "
             (description)
         }
     }

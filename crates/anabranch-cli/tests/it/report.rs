@@ -143,6 +143,14 @@ fn explanation_has_the_figures_and_sentences_of_explain() {
         let row = &rows[&format!("lost: {}", loss.cause.name())];
         assert_eq!(row.iter().map(|value| value.parse::<f64>().unwrap()).collect::<Vec<_>>(), [loss.time, loss.share]);
     }
+    let waits = &explanation.ready_waits;
+    let trace = Trace::read(&bytes).unwrap();
+    let woken =
+        trace.lanes.iter().flat_map(|lane| &lane.events).filter(|(_, event)| matches!(event, Event::Wake { .. }));
+    assert!(waits.count > 100 && waits.count <= woken.count() as u64, "{waits:?}");
+    assert_eq!(value("fibers waited for their thread, median"), waits.p50);
+    assert_eq!(value("fibers waited for their thread, longest"), waits.max);
+    assert!(text(&page).contains(&waits.sentence()), "{}", waits.sentence());
     let shown = text(&format!("<ol{}", between(&page, "<ol", "</ol>")));
     for finding in explanation.findings.iter().take(12) {
         assert!(shown.contains(&finding.sentence), "{} is missing in {shown}", finding.sentence);

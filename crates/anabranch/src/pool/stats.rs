@@ -41,9 +41,9 @@ macro_rules! counters {
             pub searching: Duration,
             /// Time spent parked, asleep or between two heartbeats.
             pub parked: Duration,
-            /// How late the thread was when it made the fibers ready whose timers had fired: those of sleeps, intervals,
-            /// time limits and deadlines. A timer is late if a fiber of the same thread computes for long, because the
-            /// thread looks at its timers only between two runs of fibers.
+            /// How late the thread was when it made the fibers ready whose timers had fired. Sleeps, intervals, time
+            /// limits and deadlines have timers. A timer is late if a fiber of the same thread computes for long,
+            /// because the thread looks at its timers only between two runs of fibers.
             ///
             /// Up to a millisecond is normal: a thread that has slept wakes once for all timers that are due within 0.9
             /// ms. Only timers are counted. How late a fiber begins to run after another fiber, a thread or a socket
