@@ -12,9 +12,9 @@ use crate::{
 
 /// Runs `body` on the calling thread, with a [`Cx`], the permission to wait.
 ///
-/// While `body` waits, the thread is parked, and another thread takes its slot in the pool. Inside compute code, such as
-/// an item of a parallel loop, the thread keeps its slot: another one would begin the next item, which waits too. If the
-/// pool would stand still, it gives the slot to another thread after all. Outside of any pool the thread joins the
+/// While `body` waits, the thread is parked, and another thread takes its slot in the pool. Inside compute code, such
+/// as an item of a parallel loop, the thread keeps its slot: another one would begin the next item, which waits too. If
+/// the pool would stand still, it gives the slot to another thread after all. Outside of any pool the thread joins the
 /// default one until this returns; use [`Pool::run`] for another pool.
 ///
 /// Inside compute code, and **in a fiber, `run` parks the thread** too: code that has a [`Cx`] should use that one. A

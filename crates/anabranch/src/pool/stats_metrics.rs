@@ -46,9 +46,9 @@ impl Stats {
     /// the pool's own threads is `anabranch_time_micros_total`, with the label `state`: `working`, `searching` or
     /// `parked`.
     ///
-    /// The histogram [`timer_lateness`](crate::WorkerStats::timer_lateness) is exported as counters with the conventions
-    /// of Prometheus: `anabranch_timer_lateness_seconds_bucket`, with the label `le`, counts the timers that were late by
-    /// less than `le` seconds.
+    /// The histogram [`timer_lateness`](crate::WorkerStats::timer_lateness) is exported as counters with the
+    /// conventions of Prometheus: `anabranch_timer_lateness_seconds_bucket`, with the label `le`, counts the timers
+    /// that were late by less than `le` seconds.
     ///
     /// ```
     /// let pool = anabranch::Pool::builder().threads(2).build()?;
