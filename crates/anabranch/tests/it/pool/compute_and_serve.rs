@@ -200,7 +200,8 @@ fn items_that_wait_for_fibers_take_no_threads() {
             };
             let sum: u64 = pool.install(|| (0..1000).into_par_iter().map(item).sum());
             assert_eq!(sum, 499_500);
-            // Two on a quiet machine. A busy one may let threads appear to be blocked, and the pool adds some for these.
+            // Two on a quiet machine. A busy one may let threads appear to be blocked, and the pool adds some for
+            // these.
             let stats = pool.stats();
             assert!(stats.spare_threads <= threads + 12, "{stats}");
         });
