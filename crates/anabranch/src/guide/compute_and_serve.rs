@@ -14,6 +14,12 @@
 //! parallel loops, joins and sorts in it spread over all cores. The closure may borrow from the fiber. The price is two
 //! switches between threads, so short computations are better off inline.
 //!
+//! # Latency over time
+//! The worst latency of HTTP requests in each 10 ms of a second, with 16 connections and two threads: without loops, and
+//! beside the loops of a thread outside of the pool.
+//!
+#![doc = include_str!("compute_and_serve.svg")]
+//!
 //! # The program
 //! Fibers serve requests over channels. A light request is answered at once. A heavy one is a parallel loop.
 //! ```
@@ -89,8 +95,9 @@
 //! the fiber and call [`Cx::yield_now`](crate::Cx::yield_now) at least every millisecond. The fibers of the thread run
 //! at each such call.
 //!
-//! # Items that wait A loop in [`Cx::blocking`](crate::Cx::blocking) may wait for fibers, in [`run`](crate::run),
-//! `recv_blocking`, `send_blocking` and the like: to ask a service, to report progress, or to lock a
+//! # Items that wait
+//! A loop in [`Cx::blocking`](crate::Cx::blocking) may wait for fibers, in [`run`](crate::run), `recv_blocking`,
+//! `send_blocking` and the like: to ask a service, to report progress, or to lock a
 //! [`Mutex`](crate::sync::Mutex) that fibers share. Each thread that computes has one item open at a time, and the
 //! fibers go on, so a loop of a thousand such items needs no thousand threads. A loop that a fiber calls inline blocks
 //! the fiber's thread in such a wait. If the wait is for another fiber of that thread, it never ends, and the pool

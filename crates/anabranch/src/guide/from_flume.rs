@@ -18,7 +18,7 @@
 //! | `same_channel(&other)` | the same | |
 //! | `Selector` | [`select!`](crate::select), [`Select`](crate::channel::Select) | |
 //!
-//! Each row, in this order; [`into_stream`](crate::channel::Receiver::into_stream) has an example of its own:
+//! Each row, in this order; `Receiver::into_stream`, with the feature `futures`, has an example of its own:
 //! ```
 //! use anabranch::{channel, select};
 //! use std::time::{Duration, Instant};
