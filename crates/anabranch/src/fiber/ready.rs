@@ -84,6 +84,27 @@ impl<F: Linked> List<F> {
         }
     }
 
+    /// Moves all fibers into a new list.
+    pub(crate) fn take(&self) -> Self {
+        let all = Self::new();
+        all.first.set(self.first.replace(ptr::null()));
+        all.last.set(self.last.replace(ptr::null()));
+        all
+    }
+
+    /// Adds all fibers of another list, behind those of this one.
+    pub(crate) fn append(&self, other: &Self) {
+        let other = other.take();
+        if other.is_empty() {
+            return;
+        }
+        // SAFETY: the last fiber is in this list, so it is alive.
+        match unsafe { self.last.replace(other.last.get()).as_ref() } {
+            Some(last) => last.next().set(other.first.get()),
+            None => self.first.set(other.first.get()),
+        }
+    }
+
     #[inline]
     pub(crate) fn pop(&self) -> Option<*const F> {
         let first = self.first.get();

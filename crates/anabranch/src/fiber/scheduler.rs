@@ -27,6 +27,7 @@ use crate::{
         context::{Exit, Left, Resume},
         fiber::Fiber,
         kick::Kick,
+        ready_queue::ROUND,
         run_queue::OLDEST_EVERY,
         status::State,
         steal_policy::StealPolicy,
@@ -41,11 +42,6 @@ use crate::{
     },
 };
 use std::{mem, ptr, time::Duration};
-
-/// The number of fibers that resume before a new one begins. The fibers that resume may wait for the new one by
-/// yielding. While timers run, this is also the number of fibers between two looks at the clock. Under shuttle such
-/// numbers are small, so that rare events happen there too.
-const ROUND: u32 = if cfg!(shuttle) { 4 } else { 16 };
 
 /// How long after the first timer a parked worker may wake, in nanoseconds, if other timers are due until then. A
 /// switch to a parked thread costs as much as some dozens of resumed fibers, and Linux delays each such switch by 50
@@ -118,18 +114,26 @@ impl Worker {
         self.answer_kicks();
         if looks_at_clock && local.next_deadline() != NEVER {
             let now = self.clock().tick();
-            while let Some((deadline, fiber)) = local.pop_timer(now) {
-                // SAFETY: a timer is removed when its wait ends. So the fiber of this timer still waits, or has just
-                // been selected, and its block is alive.
-                if let Some(wake) = unsafe { Waiter::try_select((*fiber).waiter(), Selected::TimedOut) } {
-                    self.counters.timer_lateness.record(now - deadline);
-                    // The times of a trace are those of the system's clock.
-                    if self.trace.is_on() && self.clock().is_system() {
-                        // SAFETY: the fiber has been selected, and continues only after its wake-up.
-                        unsafe { (*fiber).note_due(now - deadline) };
-                    }
-                    wake.wake();
+            local.ready.adapt_round(now);
+            if now >= local.next_deadline() {
+                local.ready.push_due(|| self.wake_due_fibers(now));
+            }
+        }
+    }
+
+    /// Wakes the fibers whose timers are due.
+    fn wake_due_fibers(&self, now: u64) {
+        while let Some((deadline, fiber)) = self.fibers.local.pop_timer(now) {
+            // SAFETY: a timer is removed when its wait ends. So the fiber of this timer still waits, or has just been
+            // selected, and its block is alive.
+            if let Some(wake) = unsafe { Waiter::try_select((*fiber).waiter(), Selected::TimedOut) } {
+                self.counters.timer_lateness.record(now - deadline);
+                // The times of a trace are those of the system's clock.
+                if self.trace.is_on() && self.clock().is_system() {
+                    // SAFETY: the fiber has been selected, and continues only after its wake-up.
+                    unsafe { (*fiber).note_due(now - deadline) };
                 }
+                wake.wake();
             }
         }
     }
@@ -152,6 +156,7 @@ impl Worker {
     pub(crate) fn has_ready_fibers(&self) -> bool {
         let local = &self.fibers.local;
         !local.ready.is_empty()
+            || local.ready.has_due()
             || !self.fibers.inbox.is_empty()
             || !self.fibers.kicks.is_empty()
             || local.next_deadline() != NEVER && self.clock().tick() >= local.next_deadline()
@@ -182,14 +187,16 @@ impl Worker {
         if let Some(job) = first.and_then(|job| self.balance(job)) {
             self.start_fiber(job);
         }
+        let local = &self.fibers.local;
+        local.ready.begin_turn();
         'rounds: for round in 1..=ROUNDS {
             // A worker with fewer ready fibers goes on to wait in its reactor.
             if round == ROUNDS {
                 self.reactor.poll_if_busy();
             }
             self.collect_ready_fibers(true);
-            self.fibers.local.ready.begin_round(ROUND);
-            while self.fibers.local.ready.count_one() {
+            local.ready.begin_round(local.next_deadline() != NEVER);
+            while local.ready.count_one() {
                 if let Some(fiber) = self.next_ready_fiber() {
                     // SAFETY: the fiber is ready, belongs to this worker, and this is the worker's own stack.
                     unsafe { self.run_fiber(fiber) };
@@ -211,6 +218,9 @@ impl Worker {
         let ready = &self.fibers.local.ready;
         if !self.fibers.inbox.is_empty() || ready.is_empty() {
             self.collect_ready_fibers(ready.is_empty());
+            if ready.is_empty() {
+                ready.admit_due();
+            }
         }
         ready.pop()
     }
@@ -303,7 +313,8 @@ impl Worker {
         let has_others = !self.fibers.local.ready.is_empty()
             || !self.fibers.inbox.is_empty()
             || !self.inbox.is_empty()
-            || self.fibers.ticks.get().is_multiple_of(ROUND * ROUNDS);
+            || self.fibers.ticks.get().is_multiple_of(ROUND * ROUNDS)
+            || self.fibers.local.next_deadline() != NEVER && !self.fibers.local.ready.count_one();
         if has_others {
             return None;
         }
@@ -356,9 +367,9 @@ impl Worker {
         unsafe {
             (*fiber).note_resume();
             // A fiber that suspends looks for another one only within a round.
-            let rest = ready.begin_round(0);
+            let rest = ready.replace_left(0);
             let left = (*fiber).resume();
-            ready.begin_round(rest);
+            ready.replace_left(rest);
             if left == Left::Suspended {
                 (*fiber).note_suspend();
             }

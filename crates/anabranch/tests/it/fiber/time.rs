@@ -8,7 +8,10 @@ use crate::common::{
 use anabranch::{Cancelled, Cx, Pool, TimedOut, WaitError, time::ManualClock};
 use std::{
     io,
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
     thread,
     time::{Duration, Instant},
 };
@@ -71,6 +74,90 @@ fn sleepers_due_together_wake_in_order_on_one_worker() {
         // The first that was woken may go before the others: it is handed the thread.
         let order = order.lock().unwrap();
         assert!(order.is_sorted(), "{order:?}");
+    });
+}
+
+/// Returns how many times `others` run between the end of a sleep and the fiber that slept. They call the function that
+/// they get, which ends the sleep when it has been called 5,000 times.
+fn runs_before_sleeper(others: impl FnOnce(&Cx<'_>, &(dyn Fn() -> bool + Sync)) + Send) -> usize {
+    let manual = ManualClock::new();
+    let pool = common::one_thread().clock(manual.clock()).build().unwrap();
+    let (runs, seen) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let note_run = || {
+        if runs.fetch_add(1, Ordering::Relaxed) == 5000 {
+            manual.advance(SECOND);
+        }
+        seen.load(Ordering::Relaxed) == 0
+    };
+    pool.run(|cx| {
+        cx.scope(|s| {
+            s.spawn(|cx| {
+                cx.sleep(SECOND).unwrap();
+                seen.store(runs.load(Ordering::Relaxed), Ordering::Relaxed);
+            });
+            s.spawn(|cx| others(cx, &note_run));
+        });
+    });
+    seen.load(Ordering::Relaxed) - 5000
+}
+
+#[test]
+fn timer_does_not_wait_for_all_ready_fibers() {
+    watchdog(LONG, || {
+        let runs = runs_before_sleeper(|cx, note_run| {
+            cx.scope(|s| {
+                for _ in 0..1000 {
+                    s.spawn(move |cx| {
+                        while note_run() {
+                            cx.yield_now();
+                        }
+                    });
+                }
+            });
+        });
+        assert!(runs < 100, "{runs}");
+    });
+}
+
+#[test]
+fn timer_does_not_wait_for_all_new_fibers() {
+    watchdog(LONG, || {
+        let runs = runs_before_sleeper(|cx, note_run| {
+            cx.scope(|s| (0..10_000).for_each(|_| _ = s.spawn(move |_| note_run())));
+        });
+        assert!(runs < 50, "{runs}");
+    });
+}
+
+#[test]
+fn fibers_that_sleep_again_and_again_leave_half_of_the_thread_to_others() {
+    watchdog(LONG, || {
+        let manual = ManualClock::new();
+        let pool = common::one_thread().clock(manual.clock()).build().unwrap();
+        let (yields, sleeps) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let is_over = || yields.load(Ordering::Relaxed) >= 10_000;
+        pool.run(|cx| {
+            cx.scope(|s| {
+                for _ in 0..100 {
+                    s.spawn(|cx| {
+                        while !is_over() {
+                            cx.yield_now();
+                            yields.fetch_add(1, Ordering::Relaxed);
+                        }
+                    });
+                    s.spawn(|cx| {
+                        while !is_over() {
+                            manual.advance(Duration::from_nanos(1));
+                            cx.sleep(Duration::from_nanos(1)).unwrap();
+                            sleeps.fetch_add(1, Ordering::Relaxed);
+                        }
+                        manual.advance(SECOND);
+                    });
+                }
+            });
+        });
+        let sleeps = sleeps.into_inner();
+        assert!((1000..20_000).contains(&sleeps), "{sleeps}");
     });
 }
 
