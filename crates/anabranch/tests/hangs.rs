@@ -86,6 +86,7 @@ mod linux {
         ("wait_for_plain_thread_is_not_reported", plain_thread, silent),
         ("wait_for_blocking_call_is_not_reported", blocking_call, silent),
         ("wait_for_work_of_guest_is_not_reported", computing_guest, silent),
+        ("wait_for_start_handler_is_not_reported", start_handler, silent),
         #[cfg(feature = "net")]
         ("wait_for_socket_is_not_reported", socket, |process| {
             let mut process = process.until("127.0.0.1:");
@@ -273,6 +274,17 @@ mod linux {
         pool.run(|cx| fiber.join(cx)).unwrap().unwrap();
         // On the thread itself.
         pool.run(|cx| cx.blocking(|| thread::sleep(A_WHILE))).unwrap();
+    }
+
+    fn start_handler() {
+        let (sender, receiver) = channel::unbounded();
+        let send = move |_| {
+            thread::sleep(A_WHILE);
+            sender.try_send(1).unwrap();
+        };
+        let starting = Pool::builder().threads(1).without_waiting_for_start().on_start(send).build().unwrap();
+        assert_eq!(one_thread().run(|cx| receiver.recv(cx)), Ok(1));
+        drop(starting);
     }
 
     fn computing_guest() {

@@ -6,7 +6,8 @@
 //! A **deadlock** is certain. It needs all of this:
 //! - Every thread of the process is known: a thread of a pool, a thread that waits in a pool, an idle thread for
 //!   blocking calls, or the thread for reports. So no other thread can send, unlock or cancel.
-//! - No thread of a pool works or is blocked in a foreign call, no work is left in any pool, and no fiber is ready.
+//! - No thread of a pool works, is blocked in a foreign call, or runs a handler of the program; no work is left in any
+//!   pool, and no fiber is ready.
 //! - A fiber or thread waits, and none of them has a deadline. No socket is registered at a reactor. So the system does
 //!   not wake a thread either.
 //!
@@ -140,7 +141,10 @@ fn find_deadlock(_: &[Arc<Registry>], _: &Worker) -> Option<Option<Report>> {
 /// Returns whether, as far as can be seen without a look at threads, only threads of the process end waits.
 #[cfg(all(target_os = "linux", not(any(shuttle, miri))))]
 fn is_closed_system(pools: &[Arc<Registry>]) -> bool {
-    pools.iter().all(|pool| !pool.is_closing() && pool.workers().all(|worker| !worker.reactor.has_sources()))
+    pools.iter().all(|pool| {
+        let is_open = !pool.is_closing() && !pool.pool_threads.is_in_handler();
+        is_open && pool.workers().all(|worker| !worker.reactor.has_sources())
+    })
 }
 
 /// Returns whether something waits, and nothing else is there that could run.

@@ -63,6 +63,8 @@ pub(crate) struct Threads {
     lacks_spares: AtomicBool,
     /// Worker entries for which the system refused a thread; later attempts use them.
     unused: Mutex<Vec<usize>>,
+    /// How many threads run a handler of the program.
+    in_handlers: AtomicU64,
     /// No thread was started when the pool was made. The system refused them, or the pool uses the program's.
     had_no_thread: AtomicBool,
 }
@@ -79,6 +81,7 @@ impl Threads {
             has_seen_run_on_fiber: AtomicBool::new(false),
             has_seen_long_computation: AtomicBool::new(false),
             unused: Mutex::new(Vec::new()),
+            in_handlers: AtomicU64::new(0),
             had_no_thread: AtomicBool::new(false),
         }
     }
@@ -141,7 +144,7 @@ impl Threads {
         if !is_spare {
             return namer(number);
         }
-        match catch_unwind(AssertUnwindSafe(|| namer(number))) {
+        match self.run_handler(|| namer(number)) {
             Ok(name) if !name.contains('\0') => name,
             Ok(_) => usual(),
             Err(panic) => {
@@ -170,7 +173,7 @@ impl Threads {
 
     /// Calls a handler. Returns whether the handler returned.
     fn call(&self, handler: Option<&Handler>, number: usize) -> bool {
-        let outcome = handler.map_or(Ok(()), |handler| catch_unwind(AssertUnwindSafe(|| handler(number))));
+        let outcome = handler.map_or(Ok(()), |handler| self.run_handler(|| handler(number)));
         match outcome {
             Ok(()) => true,
             Err(panic) => {
@@ -178,6 +181,20 @@ impl Threads {
                 false
             }
         }
+    }
+
+    /// Runs a handler of the program, and catches its panic.
+    fn run_handler<R>(&self, handler: impl FnOnce() -> R) -> Result<R, Box<dyn Any + Send>> {
+        self.in_handlers.fetch_add(1, Ordering::Relaxed);
+        let outcome = catch_unwind(AssertUnwindSafe(handler));
+        self.in_handlers.fetch_sub(1, Ordering::Relaxed);
+        outcome
+    }
+
+    /// Returns whether a thread runs a handler of the program. The handler may send, unlock or cancel what other
+    /// threads wait for, even if its thread holds no slot.
+    pub(crate) fn is_in_handler(&self) -> bool {
+        self.in_handlers.load(Ordering::Relaxed) > 0
     }
 
     /// Passes a panic that reaches no caller to the panic handler, or drops it.
@@ -202,7 +219,7 @@ impl Threads {
         match &self.config.on_hazard {
             Some(handler) => {
                 apart(|| {
-                    if let Err(panic) = catch_unwind(AssertUnwindSafe(|| handler(hazard))) {
+                    if let Err(panic) = self.run_handler(|| handler(hazard)) {
                         self.report(panic);
                     }
                 });
@@ -220,7 +237,7 @@ impl Threads {
     pub(crate) fn report_deadlock(&self, report: &Report) {
         match &self.config.on_deadlock {
             Some(handler) => apart(|| {
-                if let Err(panic) = catch_unwind(AssertUnwindSafe(|| handler(report))) {
+                if let Err(panic) = self.run_handler(|| handler(report)) {
                     self.report(panic);
                 }
             }),
