@@ -6,7 +6,7 @@
 //! | taken           | the thread that took it runs it                                                         |
 //!
 //! A thief takes a job once the list is *overdue*: the worker has taken none for a while, or the list has not been
-//! empty for a longer one.
+//! empty for a longer one. How long depends on what the worker does, see [`Patience`].
 //!
 //! A thread that places jobs does it under the lock, and then unparks the worker. The worker that rests looks at the
 //! length before each time it parks, and a parker keeps an unpark for the next park. So the worker either sees the jobs
@@ -15,9 +15,16 @@
 use crate::sys::sync::{AtomicBool, AtomicU64, AtomicUsize, Mutex, Ordering, const_unless_loom, lock};
 use std::collections::VecDeque;
 
-/// The time without a job taken by the worker after which other threads may take jobs, in microseconds. A parked thread
-/// wakes within this time unless the machine is busy.
-const OVERDUE: u64 = 1000;
+/// How long other threads leave the jobs to the worker: the time without a job taken by it, in microseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Patience {
+    /// The worker waits for something else, and does not look at the list.
+    None = 0,
+    /// The worker runs a fiber, perhaps a long one.
+    AtWork = 100,
+    /// The worker is being woken. A parked thread wakes within this time unless the machine is busy.
+    Idle = 1000,
+}
 
 /// The time without an empty list after which they may take jobs of a worker that takes some itself, in microseconds.
 /// Each of them may run for long.
@@ -104,13 +111,13 @@ impl<T: Copy> Placed<T> {
     }
 
     /// Returns whether other threads may take jobs. `now` returns the time, as for [`take`](Self::take).
-    pub(crate) fn is_overdue(&self, now: impl FnOnce() -> u64) -> bool {
-        if self.is_empty() {
-            return false;
+    pub(crate) fn is_overdue(&self, patience: Patience, now: impl FnOnce() -> u64) -> bool {
+        if self.is_empty() || patience == Patience::None {
+            return !self.is_empty();
         }
         let now = now();
         let has_passed = |start: &AtomicU64, limit| now.saturating_sub(start.load(Ordering::Relaxed)) >= limit;
-        has_passed(&self.since, OVERDUE) || has_passed(&self.began, OVERDUE_IN_ALL)
+        has_passed(&self.since, patience as u64) || has_passed(&self.began, OVERDUE_IN_ALL)
     }
 
     /// Returns whether a thief has taken jobs since the worker last looked at the list with no other work.
@@ -119,9 +126,9 @@ impl<T: Copy> Placed<T> {
     }
 
     /// Takes the oldest job, for another thread, if the list is [overdue](Self::is_overdue).
-    pub(crate) fn take_overdue(&self, now: impl FnOnce() -> u64) -> Option<T> {
+    pub(crate) fn take_overdue(&self, patience: Patience, now: impl FnOnce() -> u64) -> Option<T> {
         let mut jobs = lock(&self.jobs);
-        if !self.is_overdue(now) {
+        if !self.is_overdue(patience, now) {
             return None;
         }
         let job = jobs.pop_front()?;
@@ -143,15 +150,27 @@ impl<T: Copy> Placed<T> {
 mod tests {
     use super::*;
 
+    const OVERDUE: u64 = Patience::Idle as u64;
+
     #[test]
     fn jobs_are_overdue_after_a_millisecond_without_progress() {
         let placed = Placed::new();
         placed.place([1, 2, 3], 100);
-        assert!(!placed.is_overdue(|| 100 + OVERDUE - 1));
-        assert!(placed.is_overdue(|| 100 + OVERDUE));
+        assert!(!placed.is_overdue(Patience::Idle, || 100 + OVERDUE - 1));
+        assert!(placed.is_overdue(Patience::Idle, || 100 + OVERDUE));
         assert_eq!(placed.take(|| 1000), Some(1));
-        assert!(!placed.is_overdue(|| 1000 + OVERDUE - 1));
-        assert!(placed.is_overdue(|| 1000 + OVERDUE));
+        assert!(!placed.is_overdue(Patience::Idle, || 1000 + OVERDUE - 1));
+        assert!(placed.is_overdue(Patience::Idle, || 1000 + OVERDUE));
+    }
+
+    #[test]
+    fn jobs_of_worker_at_work_are_overdue_sooner_and_of_waiting_one_at_once() {
+        let placed = Placed::new();
+        assert!(!placed.is_overdue(Patience::None, || 0));
+        placed.place([1, 2], 100);
+        assert!(!placed.is_overdue(Patience::AtWork, || 199) && placed.is_overdue(Patience::AtWork, || 200));
+        assert_eq!(placed.take_overdue(Patience::AtWork, || 199), None);
+        assert_eq!(placed.take_overdue(Patience::None, || 100), Some(1));
     }
 
     #[test]
@@ -161,7 +180,7 @@ mod tests {
         let slow = OVERDUE - 100;
         let taken = (1..).take_while(|n| {
             placed.take(|| n * slow);
-            !placed.is_overdue(|| n * slow)
+            !placed.is_overdue(Patience::Idle, || n * slow)
         });
         assert_eq!(taken.count() as u64, OVERDUE_IN_ALL / slow);
     }
@@ -171,8 +190,8 @@ mod tests {
         let placed = Placed::new();
         placed.place([1, 2], 0);
         placed.place([3], OVERDUE);
-        assert_eq!(placed.take_overdue(|| OVERDUE), Some(1));
-        assert!(placed.is_overdue(|| OVERDUE));
+        assert_eq!(placed.take_overdue(Patience::Idle, || OVERDUE), Some(1));
+        assert!(placed.is_overdue(Patience::Idle, || OVERDUE));
     }
 
     #[test]
@@ -180,8 +199,8 @@ mod tests {
         let placed = Placed::new();
         placed.place([1], 0);
         assert_eq!(placed.take(|| unreachable!("no other job waits")), Some(1));
-        assert!(!placed.is_overdue(|| u64::MAX));
-        assert_eq!(placed.take_overdue(|| u64::MAX), None);
+        assert!(!placed.is_overdue(Patience::Idle, || u64::MAX));
+        assert_eq!(placed.take_overdue(Patience::Idle, || u64::MAX), None);
         placed.open(true);
         assert!(placed.is_served());
     }
@@ -191,9 +210,9 @@ mod tests {
         let placed = Placed::new();
         placed.open(true);
         placed.place([1], 0);
-        assert_eq!(placed.take_overdue(|| OVERDUE - 1), None);
+        assert_eq!(placed.take_overdue(Patience::Idle, || OVERDUE - 1), None);
         assert!(placed.is_served() && !placed.is_late());
-        assert_eq!(placed.take_overdue(|| OVERDUE), Some(1));
+        assert_eq!(placed.take_overdue(Patience::Idle, || OVERDUE), Some(1));
         assert!(!placed.is_served() && placed.is_late());
         placed.note_in_time();
         assert!(placed.is_served() && !placed.is_late());

@@ -24,19 +24,23 @@
 //! [`SETTLED`] if these fibers still wait when the worker runs out of work. A comparison that finds no difference
 //! raises the number. This makes the cost of the comparisons a small part of that of the fibers.
 //!
-//! A worker that runs a long piece of work does not come to the jobs placed on it. Once it has taken none for a
-//! millisecond, or has had some for five, thieves take them, and until the worker has looked at the list again no
-//! thread places jobs there. The first thief yields before: the system may have put both threads on one core, where the
+//! A worker that runs a long piece of work does not come to the jobs placed on it. Once it has taken none for 100 us, or
+//! has had some for 5 ms, thieves take them, and until the worker has looked at the list again no thread places jobs
+//! there. A worker that is idle has 1 ms to wake up. One that blocks its thread, in `run` or in a wait of compute work,
+//! gets no jobs, and thieves take those that it has at once. The first thief yields before: the system may have put both threads on one core, where the
 //! worker waits for the thief. Without the yield, a burst of 400 fibers from outside left one worker of two with 1.9
 //! times the mean, at normal priority.
 
 use crate::{
-    fiber::task::Job,
+    fiber::{placed::Patience, task::Job},
     pool::{
         registry::Registry,
         worker::{Local, Worker},
     },
-    sys::clock::Instant,
+    sys::{
+        clock::Instant,
+        sync::{Ordering, fence},
+    },
     time::NEVER,
 };
 
@@ -65,7 +69,7 @@ impl Registry {
         // The second choice is never the first, unless there is one worker only.
         let second = turn + 1 + (turn / threads) % threads.saturating_sub(1).max(1);
         let choices = [turn, second].map(|turn| self.worker(turn % threads));
-        let Some(worker) = choices.into_iter().filter(|worker| worker.placed().is_served()).min_by_key(|it| it.load())
+        let Some(worker) = choices.into_iter().filter(|worker| worker.serves_placed()).min_by_key(|it| it.load())
         else {
             return false;
         };
@@ -76,9 +80,13 @@ impl Registry {
     fn place(&self, worker: &Worker, jobs: impl IntoIterator<Item = Job>) {
         worker.placed().place(jobs, self.micros_at(Instant::now()));
         worker.parker.unpark();
-        // If the worker is at work for long, a thief has to find the jobs.
-        if worker.status.is_occupied() {
-            self.wake_heartbeat_for_work();
+        // The worker may have begun to wait meanwhile: see `Worker::lend_slot`.
+        fence(Ordering::SeqCst);
+        match worker.patience() {
+            Patience::Idle => {}
+            // If the worker is at work for long, a thief has to find the jobs.
+            Patience::AtWork => self.wake_heartbeat_for_work(),
+            Patience::None => self.announce_work(),
         }
     }
 }
@@ -142,7 +150,7 @@ impl Worker {
         };
         local.left_in_round.set(left - 1);
         let (mine, theirs) = (self.load(), other.load());
-        let is_worth_while = mine > theirs + margin(mine) && other.placed().is_served();
+        let is_worth_while = mine > theirs + margin(mine) && other.serves_placed();
         if !is_worth_while {
             if step + 1 == others {
                 let live = self.counters.live.get() as usize;
@@ -167,14 +175,18 @@ impl Worker {
         own
     }
 
+    /// Returns whether this worker will look soon at the fibers that are placed on it.
+    fn serves_placed(&self) -> bool {
+        self.placed().is_served() && self.patience() != Patience::None
+    }
+
     /// Leaves the job to an idle worker that owns no fibers, if fibers of this worker wait for events from outside.
     /// Returns the job if this worker should begin it.
     fn leave_to_idle_worker(&self, registry: &Registry, job: Job) -> Option<Job> {
         if !self.waits_for_events() {
             return Some(job);
         }
-        let is_idle =
-            |worker: &&Worker| !worker.status.is_occupied() && worker.load() == 0 && worker.placed().is_served();
+        let is_idle = |worker: &&Worker| !worker.status.is_occupied() && worker.load() == 0 && worker.serves_placed();
         let Some(idle) = registry.first_workers().find(is_idle) else { return Some(job) };
         self.counters.placed.add(1);
         registry.place(idle, [job]);

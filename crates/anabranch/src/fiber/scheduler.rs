@@ -272,7 +272,7 @@ impl Worker {
             thread::yield_now();
         }
         let registry = self.registry()?;
-        self.placed().take_overdue(|| registry.micros_at(Instant::now()))
+        self.placed().take_overdue(self.patience(), || registry.micros_at(Instant::now()))
     }
 
     /// Returns whether this worker will itself begin its fibers.

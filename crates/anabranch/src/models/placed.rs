@@ -2,8 +2,11 @@
 
 use super::explore;
 use crate::{
-    fiber::placed::Placed,
-    sys::{parker::Parker, sync::Arc},
+    fiber::placed::{Patience, Placed},
+    sys::{
+        parker::Parker,
+        sync::{Arc, AtomicBool, Ordering, fence},
+    },
 };
 use loom::thread;
 
@@ -52,11 +55,33 @@ fn models_placed_job_is_taken_once() {
         place(&worker, 1);
         let thief = {
             let worker = Arc::clone(&worker);
-            thread::spawn(move || worker.placed.take_overdue(|| u64::MAX))
+            thread::spawn(move || worker.placed.take_overdue(Patience::Idle, || u64::MAX))
         };
         let own = worker.placed.take(|| 0);
         let stolen = thief.join().unwrap();
         assert_eq!([own, stolen].into_iter().flatten().collect::<Vec<_>>(), [1]);
         assert!(worker.placed.is_empty());
+    });
+}
+
+/// The worker waits for something else while a job is placed on it: one of the two threads notices.
+#[test]
+fn models_placed_job_of_waiting_worker_is_announced() {
+    explore("placed, waiting", Some(3), || {
+        let placed = Arc::new((Placed::new(), AtomicBool::new(false)));
+        let placer = {
+            let placed = Arc::clone(&placed);
+            // Does the same as `Registry::place`.
+            thread::spawn(move || {
+                placed.0.place([1], 0);
+                fence(Ordering::SeqCst);
+                placed.1.load(Ordering::Relaxed)
+            })
+        };
+        // Does the same as `Worker::lend_slot`.
+        placed.1.store(true, Ordering::Relaxed);
+        fence(Ordering::SeqCst);
+        let is_seen = !placed.0.is_empty();
+        assert!(placer.join().unwrap() || is_seen);
     });
 }

@@ -18,7 +18,12 @@ use crate::{
         stack::Outcome,
     },
     pool::{run_work::Work, stats::Phase, steal::WORTH_RAID, worker::Worker},
-    sys::{clock::Instant, parker::Parker, sync::hint, thread, unwind},
+    sys::{
+        clock::Instant,
+        parker::Parker,
+        sync::{Ordering, fence, hint},
+        thread, unwind,
+    },
     trace::{State, work_span},
     wait::current_stack,
 };
@@ -280,6 +285,12 @@ impl Worker {
             if let Some(registry) = self.registry() {
                 registry.note_free_slot();
             }
+        }
+        // Fibers that are to begin here cannot. Either the thread that places one sees the new status, or this thread
+        // sees the fiber.
+        fence(Ordering::SeqCst);
+        if self.has_jobs() {
+            self.announce();
         }
         let is_woken = park();
         self.take_slot_again();

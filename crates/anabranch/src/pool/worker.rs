@@ -3,8 +3,17 @@
 
 use crate::{
     fiber::{
-        fiber::Fiber, kick::Kick, limits::Limits, own_store::OwnStore, placed::Placed, ready::Inbox,
-        ready_queue::ReadyQueue, run_queue::RunQueue, stack::pool::StackPool, status::FiberStatus, task::Job,
+        fiber::Fiber,
+        kick::Kick,
+        limits::Limits,
+        own_store::OwnStore,
+        placed::{Patience, Placed},
+        ready::Inbox,
+        ready_queue::ReadyQueue,
+        run_queue::RunQueue,
+        stack::pool::StackPool,
+        status::FiberStatus,
+        task::Job,
     },
     fork::{frame::Lineage, stack::ForkStack, task::Tasks},
     pool::{
@@ -407,7 +416,17 @@ impl Worker {
 
     /// Returns whether this worker has come to its placed fibers so late that other threads may take them.
     pub(crate) fn has_overdue_jobs(&self) -> bool {
-        self.registry().is_some_and(|registry| self.fibers.placed.is_overdue(|| registry.micros_at(Instant::now())))
+        let now = |registry: &Registry| registry.micros_at(Instant::now());
+        self.registry().is_some_and(|registry| self.placed().is_overdue(self.patience(), || now(registry)))
+    }
+
+    /// Returns how long other threads leave the placed fibers to this worker.
+    pub(crate) fn patience(&self) -> Patience {
+        match () {
+            () if !self.status.is_occupied() => Patience::Idle,
+            () if self.status.is_active() => Patience::AtWork,
+            () => Patience::None,
+        }
     }
 
     pub(crate) fn placed(&self) -> &Placed<Job> {

@@ -1,9 +1,15 @@
 //! Where fibers start: workers get about the same number of those that wait for long.
 
 use crate::common::{LONG, fibers::Event, watchdog};
-use anabranch::{Cx, Pool};
+use anabranch::{
+    Cx, Pool,
+    channel::{self, Receiver},
+};
 use std::{
-    sync::atomic::{AtomicUsize, Ordering},
+    sync::{
+        atomic::{AtomicUsize, Ordering},
+        mpsc,
+    },
     time::Duration,
 };
 
@@ -128,5 +134,49 @@ fn fiber_starts_elsewhere_while_another_computes() {
                 event.set();
             });
         });
+    });
+}
+
+/// Fills a pool with fibers that block their threads by `wait`, and lets fibers from outside of the pool end the waits.
+fn fibers_that_block_their_threads_do_not_delay_others(wait: fn(Receiver<u32>) -> u32) {
+    watchdog(LONG, || {
+        for threads in [1, 2, 4] {
+            let pool = Pool::builder().threads(threads).on_hazard(|_| ()).build().unwrap();
+            for _ in 0..20 {
+                // Plain threads wait for all of it, so the fibers come from outside.
+                let (report, reports) = mpsc::channel();
+                let blocked: Vec<_> = (0..threads)
+                    .map(|_| {
+                        let (sender, receiver) = channel::unbounded();
+                        let report = report.clone();
+                        pool.spawn(move |_| {
+                            report.send(0).unwrap();
+                            report.send(wait(receiver)).unwrap();
+                        });
+                        assert_eq!(reports.recv(), Ok(0));
+                        sender
+                    })
+                    .collect();
+                for sender in blocked {
+                    pool.spawn(move |cx| {
+                        cx.yield_now();
+                        sender.try_send(7).unwrap();
+                    });
+                    assert_eq!(reports.recv(), Ok(7));
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn fibers_that_wait_in_run_do_not_delay_others() {
+    fibers_that_block_their_threads_do_not_delay_others(|receiver| anabranch::run(|cx| receiver.recv(cx)).unwrap());
+}
+
+#[test]
+fn fibers_that_wait_in_a_join_do_not_delay_others() {
+    fibers_that_block_their_threads_do_not_delay_others(|receiver| {
+        anabranch::join(|| (), || receiver.recv_blocking().unwrap()).1
     });
 }
