@@ -115,8 +115,8 @@ impl<F: Linked> ReadyQueue<F> {
     }
 
     /// Adapts the number of fibers in a round to the time that they take: at once if they take long, and by one if they
-    /// are short, so that a few short rounds do not delay the next look for long. The worker has looked at the clock at the
-    /// time `now`, between two rounds.
+    /// are short, so that a few short rounds do not delay the next look for long. The worker has looked at the clock at
+    /// the time `now`, between two rounds.
     pub(crate) fn adapt_round(&self, now: u64) {
         let before = self.looked_at.replace(now);
         if before != 0 {

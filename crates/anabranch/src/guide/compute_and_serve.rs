@@ -15,8 +15,8 @@
 //! switches between threads, so short computations are better off inline.
 //!
 //! # Latency over time
-//! The worst latency of HTTP requests in each 10 ms of a second, with 16 connections and two threads: without loops, and
-//! beside the loops of a thread outside of the pool.
+//! The worst latency of HTTP requests in each 10 ms of a second, with 16 connections and two threads: without loops,
+//! and beside the loops of a thread outside of the pool.
 //!
 #![doc = include_str!("compute_and_serve.svg")]
 //!
