@@ -24,8 +24,8 @@
 //! [`SETTLED`] if these fibers still wait when the worker runs out of work. A comparison that finds no difference
 //! raises the number. This makes the cost of the comparisons a small part of that of the fibers.
 //!
-//! A worker that runs a long piece of work does not come to the jobs placed on it. Once it has taken none for 0.1 ms, or
-//! has had some for 5 ms, thieves take them, and until the worker has looked at the list again no thread places jobs
+//! A worker that runs a long piece of work does not come to the jobs placed on it. Once it has taken none for 0.1 ms,
+//! or has had some for 5 ms, thieves take them, and until the worker has looked at the list again no thread places jobs
 //! there. A worker that is idle has 1 ms to wake up. A worker that blocks its thread, in `run` or in a wait of compute
 //! work, gets no jobs, and thieves take those that it has at once. The first thief yields before: the system may have
 //! put both threads on one core, where the worker waits for the thief. Without the yield, a burst of 400 fibers from
