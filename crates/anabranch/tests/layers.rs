@@ -111,9 +111,14 @@ fn read_modules(src: &FilePath) -> BTreeMap<Module, syn::File> {
         for path in entries.map(|entry| entry.expect("an entry").path()) {
             if path.is_dir() {
                 folders.push(path);
-            } else if let Some(module) = module_of(src, &path) {
+            } else if path.extension().is_some_and(|extension| extension == "rs")
+                && let Some(module) = module_of(src, &path)
+            {
                 let text = fs::read_to_string(&path).expect("a source file");
-                modules.insert(module, syn::parse_file(&text).expect("Rust"));
+                modules.insert(
+                    module,
+                    syn::parse_file(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display())),
+                );
             }
         }
     }
