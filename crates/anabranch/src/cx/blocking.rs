@@ -31,6 +31,12 @@ use std::{
     thread,
 };
 
+/// Runs a call on the calling thread, which lends its slot meanwhile. What the call forks goes to its pool.
+fn in_place<R>(call: impl FnOnce() -> R) -> R {
+    let registry = Pool::of_caller();
+    Worker::current().while_blocked(|| on_behalf_of(registry, call))
+}
+
 /// A call of a fiber. Before the call has begun the fiber owns the stage, then the thread that runs it, and after
 /// `done` the fiber again.
 #[repr(C)]
@@ -150,7 +156,7 @@ impl Cx<'_> {
         let reason = WaitReason::new(&"blocking");
         self.checkpoint()?;
         if !self.owner.shares_thread() {
-            return Ok(Worker::current().while_blocked(call));
+            return Ok(in_place(call));
         }
         self.check_stack();
         let registry = Pool::of_caller();
@@ -170,7 +176,7 @@ impl Cx<'_> {
         }
         mem::forget(abort);
         match call.stage.into_inner() {
-            Stage::Unstarted(function) if !is_submitted => Ok(Worker::current().while_blocked(function)),
+            Stage::Unstarted(function) if !is_submitted => Ok(in_place(function)),
             Stage::Unstarted(_) => Err(Cancelled),
             Stage::Ended(Ok(result)) => Ok(result),
             Stage::Ended(Err(panic)) => resume_unwind(panic),

@@ -105,6 +105,7 @@
 //!
 //! # How many at a time
 //! At most as many threads compute in loops as the pool has. Further callers wait for a slot, first come, first served.
+//! An item that blocks its thread keeps its slot, see [`Builder::threads`](crate::Builder::threads).
 //! Each of them keeps a thread for blocking calls meanwhile. A semaphore limits the number of heavy requests, and the
 //! others wait as fibers:
 //! ```

@@ -7,7 +7,7 @@
 //! | a guest is | left by                                                                                          |
 //! |------------|--------------------------------------------------------------------------------------------------|
 //! | new        | all slots taken, or a guest waits -> waiting; otherwise -> admitted                              |
-//! | waiting    | the first one finds a slot free, or nobody has been admitted for [`PATIENCE`] -> admitted        |
+//! | waiting    | the first one finds a slot free, or none was admitted for [`PATIENCE`] -> admitted               |
 //! | admitted   | leaves                                                                                           |
 //!
 //! A thread that frees its slot stores that and *then* reads `waiting`. A guest increments `waiting` and *then* counts
@@ -15,8 +15,8 @@
 //! first guest, or the guest finds the slot. The other guests do not look: a guest that is admitted wakes the next one.
 //! A guest that begins to wait frees a slot too, since it has marked its entry as active before it counted.
 //!
-//! The limit of the time ends waits for threads that hold a slot and wait in turn, where the pool does not see that: by
-//! spinning, or in a foreign call on a system without `sysmon`.
+//! If all threads that hold slots are blocked, `pool/standstill` releases one. Where it cannot, the limit of the time
+//! ends such a wait. A guest that waits for a holder which spins until the guest has begun waits for ever.
 
 use crate::sys::{
     asymmetric_fence::Fence,
@@ -25,8 +25,9 @@ use crate::sys::{
 use crossbeam_utils::CachePadded;
 use std::{collections::VecDeque, time::Duration};
 
-/// The time after which a guest begins without a slot, if no other guest was admitted meanwhile.
-pub(super) const PATIENCE: Duration = Duration::from_millis(if cfg!(shuttle) { 2 } else { 100 });
+/// The time after which a guest begins without a slot, if no other guest was admitted meanwhile, and nothing finds
+/// holders of slots that are blocked: on systems other than Linux, and without a heartbeat worker.
+pub(super) const PATIENCE: Duration = Duration::from_millis(if cfg!(shuttle) { 2 } else { 1000 });
 
 /// See the [module](self).
 pub(crate) struct Admission {

@@ -42,6 +42,13 @@ impl Builder {
     /// Sets how many threads work at a time, guests included. The default is `ANABRANCH_NUM_THREADS`, or, if that is
     /// unset or empty, as many as the machine offers to the process.
     ///
+    /// The number is a limit for the items of loops, the branches of joins and the tasks that are open at a time, so a
+    /// program may bound its open files by it, and a pool of one thread runs one after the other. An item that blocks
+    /// stays open. Only when every thread is blocked, another one begins an item, because the others may wait for it:
+    /// at once if all of them wait for other threads, in a lock or channel, and otherwise after a second. A thread that
+    /// waits in a join, or in another pool, does not count. Fibers are not limited: see
+    /// [`max_fibers`](Self::max_fibers).
+    ///
     /// More threads than cores help if some of them block in foreign calls. On Linux a thread that would only take
     /// turns with others of the pool takes a half of a `join` or of a loop some 20 ms late.
     pub fn threads(mut self, threads: usize) -> Self {
@@ -222,9 +229,10 @@ impl Builder {
 
     /// Sets how many spare threads may be added for blocked ones. The default is 256.
     ///
-    /// A thread that waits for a stolen fork, or is blocked in a foreign call (a std channel, a lock, a file), releases
-    /// its slot. If the pool has no other idle thread, it starts a spare one. Spare threads sleep until they are
-    /// needed, and live until the pool ends.
+    /// A thread that waits for a stolen fork, or that a fiber blocks in a foreign call (a std channel, a lock, a file),
+    /// releases its slot, and so does a blocked item if [every thread](Self::threads) is blocked. If the pool has no
+    /// other idle thread, it starts a spare one. Spare threads sleep until they are needed, and live until the pool
+    /// ends.
     ///
     /// At the limit the slot stays empty until a thread wakes up. The program is then slower, and hangs if it waits for
     /// work that no thread is left to run. The pool reports this once, on the standard error stream, and

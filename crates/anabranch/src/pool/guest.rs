@@ -7,6 +7,10 @@ use crate::{
 };
 use std::{cell::Cell, panic::Location, ptr, time::Duration};
 
+/// How often the first guest that waits looks for a slot. A worker stops computing without notice when it begins fibers,
+/// or when a fiber of it returns from a loop.
+const RECHECK: Duration = Duration::from_millis(if cfg!(shuttle) { 1 } else { 5 });
+
 /// The number of vacant worker entries that stay on the list for the next guests.
 const KEPT_ENTRIES: usize = if cfg!(shuttle) { 0 } else { 16 };
 
@@ -59,8 +63,8 @@ impl Registry {
     /// does not count: it is always active, whatever it does.
     pub(super) fn count_computing(&self, limit: usize) -> usize {
         let is_programs_own = |worker: &Worker| worker.index == 0 && self.pool_threads.had_no_thread();
-        let may_compute = |worker: &Worker| !(worker.is_own && (worker.owns_fibers() || is_programs_own(worker)));
-        self.workers().filter(|worker| worker.status.holds_slot() && may_compute(worker)).take(limit).count()
+        let computes = |worker: &Worker| worker.is_inside_compute_or_guest() && !is_programs_own(worker);
+        self.workers().filter(|worker| worker.status.holds_slot() && computes(worker)).take(limit).count()
     }
 
     /// Lets a guest, whose worker entry is active, wait until it may compute.
@@ -78,16 +82,23 @@ impl Registry {
         // Another guest may have counted the slot that this one held for a moment.
         self.note_free_slot();
         self.admission.enqueue(guest.index);
+        // The threads that hold the slots may all be blocked.
+        self.call_heartbeat();
         let (mut admitted, mut since) = (0, Instant::now());
         loop {
             let has_room = || self.count_computing(self.threads()) < self.threads();
-            let may_begin = |now| has_room() || now == admitted && since.elapsed() >= PATIENCE;
+            let is_watched = cfg!(target_os = "linux") && self.sleep.has_heartbeat();
+            let may_begin = |now| has_room() || !is_watched && now == admitted && since.elapsed() >= PATIENCE;
             match self.admission.try_admit(guest.index, may_begin, || guest.status.activate()) {
                 Ok(()) => break,
                 Err(now) if now != admitted => (admitted, since) = (now, Instant::now()),
                 Err(_) => {}
             }
-            guest.parker.park_timeout(PATIENCE.saturating_sub(since.elapsed()).max(Duration::from_millis(1)));
+            if self.admission.next() == Some(guest.index) {
+                guest.parker.park_timeout(RECHECK);
+            } else {
+                guest.parker.park();
+            }
         }
         self.call_heartbeat();
         self.note_free_slot();

@@ -45,8 +45,8 @@ impl Pool {
     /// On a thread of this pool, or inside another `install` of it, this is a plain call. On a thread of another pool,
     /// this first publishes what that thread has forked there. So its own pool can continue without it.
     ///
-    /// If as many threads compute in the pool as it has, this waits until one of them has ended its work or waits,
-    /// first come, first served. It waits for 100 ms at most if no other caller begins meanwhile.
+    /// If as many threads compute in the pool as it has, this waits until one of them has ended its work or waits in a
+    /// join, first come, first served. See [`Builder::threads`](crate::Builder::threads) for threads that are blocked.
     ///
     /// # Panics
     /// Panics when `root` panics.

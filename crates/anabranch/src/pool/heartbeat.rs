@@ -119,7 +119,7 @@ impl Heartbeat {
         let (roots, steps) = (registry.count_roots(), registry.count_steps());
         // Fibers that were spawned from outside count as work even while no thread works.
         let is_waiting = registry.has_published_work();
-        let is_busy = is_waiting || registry.is_root_open();
+        let is_busy = is_waiting || registry.is_root_open() || registry.admission.has_waiting();
         let has_new_roots = roots != self.roots;
         if is_busy || has_new_roots || steps != self.steps {
             self.active = Instant::now();
@@ -137,11 +137,9 @@ impl Heartbeat {
         self.detector.check(registry.workers());
         if !registry.has_free_slot() {
             let found = self.sysmon.check(registry.workers());
-            if found.has_lent {
-                registry.slots_lent.add(1);
-            }
-            let has_released = self.standstill.check(registry);
+            let has_released = self.standstill.check(registry, &found.blocked);
             if found.has_lent || has_released {
+                registry.slots_lent.add(1);
                 registry.note_free_slot();
             }
             if found.has_lent || has_released || found.is_unsure {

@@ -227,22 +227,39 @@ impl Worker {
     }
 
     /// Runs a call that blocks this thread, and lends the slot and publishes all forks meanwhile. If the call turns out
-    /// to compute, sysmon takes the slot back.
+    /// to compute, sysmon takes back the slot of a worker. A guest is in no pool meanwhile, so it enters one again for
+    /// what the call forks, and waits for a slot.
     pub(crate) fn while_blocked<R>(&self, call: impl FnOnce() -> R) -> R {
         /// Also when the call unwinds.
         struct TakeBack<'a>(&'a Worker);
 
         impl Drop for TakeBack<'_> {
             fn drop(&mut self) {
+                // SAFETY: this thread holds the worker entry. The call that entered it is further down the stack, and
+                // keeps it alive.
+                unsafe { Worker::occupy(self.0) };
                 self.0.take_slot_again();
             }
         }
 
         self.publish_all();
         self.announce();
-        self.status.lend();
         let _take_back = TakeBack(self);
+        if self.is_own {
+            self.status.lend();
+        } else {
+            self.release_slot();
+            Worker::leave();
+        }
         call()
+    }
+
+    /// Releases the slot for a wait.
+    pub(super) fn release_slot(&self) {
+        self.status.wait();
+        if let Some(registry) = self.registry() {
+            registry.note_free_slot();
+        }
     }
 
     /// Makes sure that another thread takes the work in this worker's queues, which the worker itself will not run.
@@ -254,7 +271,7 @@ impl Worker {
         }
     }
 
-    fn take_slot_again(&self) {
+    pub(super) fn take_slot_again(&self) {
         self.status.activate();
         if let Some(registry) = self.registry() {
             registry.call_heartbeat();
@@ -265,6 +282,12 @@ impl Worker {
     /// another thread waits for.
     fn is_inside_compute(&self) -> bool {
         !self.stack.newest().is_null() || !self.lineage().is_null()
+    }
+
+    /// Returns whether the thread, which has a slot, is a guest or runs compute work, as seen by another thread. A
+    /// worker that owns fibers may just run one of them.
+    pub(super) fn is_inside_compute_or_guest(&self) -> bool {
+        !self.is_own || !self.owns_fibers() || !self.stack.newest().is_null()
     }
 
     /// Parks, and lends the slot meanwhile unless the thread `holds` it.
@@ -281,10 +304,7 @@ impl Worker {
         if holds {
             self.status.hold();
         } else {
-            self.status.wait();
-            if let Some(registry) = self.registry() {
-                registry.note_free_slot();
-            }
+            self.release_slot();
         }
         // Fibers that are to begin here cannot. Either the thread that places one sees the new status, or this thread
         // sees the fiber.

@@ -346,7 +346,7 @@ impl Registry {
     /// Returns whether a heartbeat worker is needed. Call this after the role was seen to be vacant.
     fn has_something_to_look_at(&self) -> bool {
         // A guest that has left may have left tasks behind. A thread that sees that the guest has left also sees these.
-        self.is_root_open() || {
+        self.is_root_open() || self.admission.has_waiting() || {
             fence(Ordering::Acquire);
             self.has_published_work()
         }

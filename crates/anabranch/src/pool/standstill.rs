@@ -1,15 +1,24 @@
-//! Releases the slot of a thread that waits inside compute code, when the pool would stand still otherwise.
+//! Releases a slot when all threads that compute are blocked, so that the pool would stand still otherwise.
 //!
-//! Such a thread [keeps its slot](super::status), so that a loop whose items wait does not open one item after the
-//! other. But what it waits for may be an item that no thread has begun. So the heartbeat worker looks, while no slot
-//! is free and there is work to take, whether all of this is true for some milliseconds: no thread of the pool works,
-//! no fiber has run, and nothing waits for an event from outside, such as a timer, a socket or a blocking call. Then it
-//! releases one slot. If the pool cannot tell, because some fiber waits for such an event or always runs, it releases a
-//! slot after all slots have been held by the same waits for a second.
+//! A thread that is blocked inside compute code keeps its slot, in an [explicit wait](super::status) as well as in a
+//! foreign call. Otherwise another thread would begin the next item of the loop, which blocks too, and a pool of N
+//! threads would have more than N items open, with their files and connections. But what the items wait for may be an
+//! item that no thread has begun. So while no slot is free, the heartbeat worker looks whether every thread that holds
+//! one is blocked, and then releases a slot, one at a time:
+//!
+//! | all threads wait | a slot is released |
+//! |---|---|
+//! | in foreign calls for other threads: for a lock, or in a channel of std; some perhaps explicitly | at once |
+//! | explicitly, while no fiber runs and nothing waits for a timer, a socket or a blocking call | after 5 ms ([`STILL`]) |
+//! | otherwise, for example in a sleep, or for a fiber that waits for a socket | after a second ([`LONG`]) in the same waits |
 
 use crate::{
     fiber::status::State,
-    pool::{registry::Registry, worker::Worker},
+    pool::{
+        registry::Registry,
+        sysmon::{self, Blocked},
+        worker::Worker,
+    },
     sys::clock::Instant,
 };
 use std::time::Duration;
@@ -17,8 +26,8 @@ use std::time::Duration;
 /// The time for which nothing may happen before a slot is released.
 const STILL: Duration = Duration::from_millis(if cfg!(shuttle) { 1 } else { 5 });
 
-/// The time for which the same waits may hold slots while other things happen.
-const HELD: Duration = Duration::from_millis(if cfg!(shuttle) { 4 } else { 1000 });
+/// The time for which the same waits may hold all slots in any case.
+const LONG: Duration = Duration::from_millis(if cfg!(shuttle) { 4 } else { 1000 });
 
 /// What the heartbeat worker remembers from one look to the next.
 #[derive(Default)]
@@ -39,30 +48,41 @@ impl Standstill {
         self.0 = None;
     }
 
-    /// Releases a slot if the pool stands still, and returns whether it did. Called while no slot is free.
-    pub(super) fn check(&mut self, registry: &Registry) -> bool {
+    /// Releases a slot if every thread that holds one is blocked, and returns whether it did. Called while no slot is
+    /// free. `blocked` are the threads that are blocked in foreign calls in compute code.
+    pub(super) fn check(&mut self, registry: &Registry, blocked: &[Blocked]) -> bool {
+        let is_blocked = |worker: &Worker| blocked.iter().any(|blocked| blocked.worker == worker.index);
+        let may_compute = |worker: &&Worker| worker.status.holds_slot() && worker.is_inside_compute_or_guest();
+        let computing = || registry.workers().filter(may_compute);
         let held = || registry.workers().filter(|worker| worker.status.is_held());
-        if held().next().is_none() || !registry.has_published_work() {
+        // The forks of a thread in a foreign call may be private, those of the others are published.
+        let has_work = || registry.has_published_work() || registry.admission.has_waiting();
+        let has_use = !blocked.is_empty() || held().next().is_some() && has_work();
+        if !has_use || computing().any(|worker| !worker.status.is_held() && !is_blocked(worker)) {
             self.forget();
             return false;
         }
         let now = Instant::now();
-        let signature = held().fold(0u64, |sum, worker| {
-            sum.wrapping_mul(0x9E37_79B9_7F4A_7C15)
-                .wrapping_add((worker.index as u64) << 32 | u64::from(worker.card.since()))
+        let waits = held().map(|worker| (worker.index, u64::from(worker.card.since())));
+        let calls = blocked.iter().map(|blocked| (blocked.worker, registry.micros_at(blocked.since)));
+        let signature = waits.chain(calls).fold(0u64, |sum, (worker, since)| {
+            sum.wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add((worker as u64) << 48 ^ since)
         });
         let steps = registry.count_steps();
         let waits = self.0.get_or_insert(Waits { signature, since: now, steps, still_since: now });
         if waits.signature != signature {
             *waits = Waits { signature, since: now, steps, still_since: now };
         }
-        if waits.steps != steps || registry.count_active(1) > 0 || may_be_woken(registry) {
+        let may_go_on = || registry.count_active(1) > 0 || may_be_woken(registry);
+        if waits.steps != steps || may_go_on() {
             (waits.steps, waits.still_since) = (steps, now);
         }
-        let is_overdue = now - waits.still_since >= STILL || now - waits.since >= HELD;
+        let wait_for_threads = !blocked.is_empty() && blocked.iter().all(|blocked| blocked.waits_for_thread);
+        let is_overdue = wait_for_threads || now - waits.still_since >= STILL || now - waits.since >= LONG;
         is_overdue && {
             self.forget();
             held().any(|worker| worker.status.release_held())
+                || blocked.iter().any(|blocked| sysmon::lend(registry.worker(blocked.worker)))
         }
     }
 }

@@ -2,19 +2,21 @@
 //!
 //! A thread that blocks in a foreign call (a std mutex or channel, a file, a sleep) holds its slot without using it.
 //! When no slot is free, the heartbeat worker compares the CPU clocks of the threads that hold one. A clock that has
-//! hardly moved since the last look belongs to a thread that hardly ran. (A thread that waits by short sleeps runs a
-//! little.)
+//! hardly moved since the last look belongs to a thread that hardly ran.
 //!
 //! A machine with more threads than cores causes the same reading. So a second check decides: only a thread that the
 //! system reports as asleep counts as blocked. A thread that has switched between fibers since the last look is not
 //! blocked. It may just wait for memory, or for a lock of the allocator, at the moment of the look.
 //!
-//! The slot of a blocked thread is lent until its clock moves again, or until the thread returns from the call. Sysmon
-//! does not find a thread that waits by spinning, because it looks like a thread that works.
+//! The slot of a worker that a fiber blocks is lent at once, because other fibers must go on. It is lent until the
+//! thread's clock moves again, or until the thread returns from the call. Threads that block in compute code keep their
+//! slots, so that a pool of N threads has at most N items open: see `pool/standstill`. Such a thread counts as blocked
+//! only while its clock stands still, because items that sleep for a short time each are work. So sysmon does not find
+//! an item that waits by spinning or by short sleeps.
 //!
-//! The system reports the state in `/proc`. A sandbox may hide `/proc`, and reading it takes a file descriptor, of
-//! which the program may have none left. Without a report the clock alone decides, and has to stand still for longer
-//! ([`SILENT`]).
+//! The system reports the state in `/proc`, and the call in which a thread is blocked. A sandbox may hide `/proc`, and
+//! reading it takes a file descriptor, of which the program may have none left. Without a report the clock alone
+//! decides, and has to stand still for longer ([`SILENT`]).
 //!
 //! On systems other than Linux sysmon detects no thread, and a blocked thread keeps its slot. Under shuttle a random
 //! choice decides which thread counts as blocked. A wrong verdict costs time, and nothing else.
@@ -35,10 +37,21 @@ struct Reading {
     /// The counter of [`Counters::steps`](crate::pool::stats::Counters::steps) at that time.
     steps: u64,
     at: Instant,
-    /// The time since which the thread has hardly run.
+    /// The time since which the thread has not run.
     idle_since: Instant,
     /// The number of consecutive looks that found the thread asleep.
     asleep: u32,
+}
+
+/// A thread that is blocked in compute code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Blocked {
+    /// The index of the worker entry.
+    pub(crate) worker: usize,
+    pub(crate) since: Instant,
+    /// Whether it waits for another thread, without a deadline. Otherwise it waits for a device or for time, or the
+    /// system does not tell.
+    pub(crate) waits_for_thread: bool,
 }
 
 /// The result of a [look](Sysmon::check).
@@ -46,15 +59,17 @@ struct Reading {
 pub(crate) struct Found {
     /// A slot was lent.
     pub(crate) has_lent: bool,
-    /// The look saw a thread for the first time, or a thread hardly runs and is not known to be blocked. The next look
+    /// The threads that are blocked in compute code.
+    pub(crate) blocked: Vec<Blocked>,
+    /// The look saw a thread for the first time, or a thread does not run and is not known to be blocked. The next look
     /// must not be late.
     pub(crate) is_unsure: bool,
 }
 
-/// A thread that runs for less than one part in this many of the time counts as blocked.
+/// A fiber that runs for less than one part in this many of the time blocks its thread.
 const BUSY_PART: u32 = 4;
 
-/// How long a thread must hardly run before it counts as blocked, if the system reports no state. This is longer than a
+/// How long a thread must not run before it counts as blocked, if the system reports no state. This is longer than a
 /// runnable thread usually waits for a core. Otherwise such a thread would count as blocked, and the pool would start
 /// another in its place.
 const SILENT: Duration = Duration::from_millis(50);
@@ -81,19 +96,22 @@ impl Sysmon {
                 let ran = Duration::from_nanos(clock.saturating_sub(before.clock));
                 ran * BUSY_PART > at - before.at
             });
-            let has_moved = before.as_ref().is_none_or(|before| before.steps != steps);
-            let still = before.as_ref().filter(|_| !is_busy && !has_moved);
+            let computes = worker.is_inside_compute_or_guest();
+            let is_still =
+                |before: &&Reading| before.steps == steps && if computes { before.clock == clock } else { !is_busy };
+            let still = before.as_ref().filter(is_still);
             let idle_since = still.map_or(at, |before| before.idle_since);
-            let is_still = still.is_some();
-            let is_blocked = is_still && status.is_active() && is_asleep(thread).unwrap_or(at - idle_since >= SILENT);
+            let is_blocked =
+                still.is_some() && status.is_active() && is_asleep(thread).unwrap_or(at - idle_since >= SILENT);
             let asleep = if is_blocked { still.map_or(0, |before| before.asleep) + 1 } else { 0 };
-            let index = worker.index as u32;
             if before.is_some() && is_busy {
                 if status.take_back() {
-                    worker.trace.record(|| Event::Unblocked { worker: index });
+                    worker.trace.record(|| Event::Unblocked { worker: worker.index as u32 });
                 }
-            } else if asleep >= CHECKS && status.lend() {
-                worker.trace.record(|| Event::Blocked { worker: index });
+            } else if asleep >= CHECKS && computes {
+                let waits_for_thread = waits_for_thread(thread) == Some(true);
+                found.blocked.push(Blocked { worker: worker.index, since: idle_since, waits_for_thread });
+            } else if asleep >= CHECKS && lend(worker) {
                 found.has_lent = true;
             } else if !is_busy || before.is_none() {
                 found.is_unsure = true;
@@ -102,6 +120,15 @@ impl Sysmon {
         }
         found
     }
+}
+
+/// Lends the slot of a blocked thread. Returns `false` if it has none any more.
+pub(crate) fn lend(worker: &Worker) -> bool {
+    let is_lent = worker.status.lend();
+    if is_lent {
+        worker.trace.record(|| Event::Blocked { worker: worker.index as u32 });
+    }
+    is_lent
 }
 
 /// Returns how long a thread of this process has run, in nanoseconds.
@@ -128,6 +155,23 @@ pub(crate) fn is_asleep(thread: u32) -> Option<bool> {
     (state != 'D').then_some(state == 'S')
 }
 
+/// Returns whether a thread that is asleep waits for another thread: for a lock or a condition, without a deadline.
+/// Returns `None` if the system does not report it.
+#[cfg(all(target_os = "linux", not(shuttle)))]
+fn waits_for_thread(thread: u32) -> Option<bool> {
+    // The number of the system call and its arguments, in hexadecimal.
+    let text = std::fs::read_to_string(format!("/proc/self/task/{thread}/syscall")).ok()?;
+    let mut words = text.split_whitespace();
+    let call: libc::c_long = words.next()?.parse().ok()?;
+    // The fourth argument of `futex` is the deadline.
+    Some(call == libc::SYS_futex && words.nth(3)? == "0x0")
+}
+
+#[cfg(not(any(target_os = "linux", shuttle)))]
+fn waits_for_thread(_: u32) -> Option<bool> {
+    None
+}
+
 #[cfg(not(any(target_os = "linux", shuttle)))]
 pub(crate) fn cpu_clock(_: u32) -> Option<u64> {
     None
@@ -143,6 +187,11 @@ pub(crate) fn is_asleep(_: u32) -> Option<bool> {
 pub(crate) fn cpu_clock(_: u32) -> Option<u64> {
     let runs = crate::sys::chance::one_in(8);
     Some(if runs { u64::MAX } else { 0 })
+}
+
+#[cfg(shuttle)]
+fn waits_for_thread(_: u32) -> Option<bool> {
+    Some(!crate::sys::chance::one_in(4))
 }
 
 #[cfg(shuttle)]

@@ -76,7 +76,7 @@ impl Worker {
     }
 }
 
-/// The wait of a thread that is inside of another pool: restores its index when dropped.
+/// The wait of a thread that is inside of another pool: it releases its slot and its index until this is dropped.
 pub(super) struct Away<'a> {
     worker: &'a Worker,
     index: Option<usize>,
@@ -86,12 +86,14 @@ impl<'a> Away<'a> {
     pub(super) fn new(worker: &'a Worker) -> Self {
         let index = worker.lease.get();
         worker.end_lease();
+        worker.release_slot();
         Self { worker, index }
     }
 }
 
 impl Drop for Away<'_> {
     fn drop(&mut self) {
+        self.worker.take_slot_again();
         self.worker.restore_lease(self.index);
     }
 }

@@ -291,6 +291,11 @@ impl Worker {
         CURRENT.replace(worker)
     }
 
+    /// Lets the calling thread be in no pool. The caller puts it back on its worker entry.
+    pub(crate) fn leave() {
+        CURRENT.set(&raw const NOBODY);
+    }
+
     /// Returns the pool of this worker; `None` for the worker entry outside of every pool.
     pub(crate) fn registry(&self) -> Option<&Registry> {
         // SAFETY: the registry owns its workers, so it is alive; the pointer of the worker entry outside is null.

@@ -1,11 +1,11 @@
-//! Workers that block at an inconvenient time: before there is a heartbeat worker, after a broadcast, by short sleeps,
-//! without spares.
+//! Workers that block: how many items are open meanwhile, and at inconvenient times: before there is a heartbeat worker,
+//! after a broadcast, without spares.
 
 use crate::common::{self, LONG, at_rest, pool, rerun, watchdog};
-use anabranch::{Pool, join, scope};
+use anabranch::{Pool, join, prelude::*, scope};
 use std::{
     sync::{
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicUsize, Ordering},
         mpsc,
     },
     thread,
@@ -60,18 +60,51 @@ fn workers_may_block_in_first_work_after_broadcast() {
     });
 }
 
-/// The CPU clock of a thread that sleeps for less than the interval of sysmon never stands still.
+/// A pool of some threads is a limit for the items that are open at a time: each may have a file or a connection.
 #[test]
-fn branch_may_wait_by_short_sleeps() {
+fn items_that_sleep_are_open_on_as_many_threads_as_the_pool_has() {
     watchdog(LONG, || {
-        let (pool, flag) = (pool(1), AtomicBool::new(false));
-        at_rest(&pool);
-        let nap = || {
-            while !flag.load(Ordering::Acquire) {
-                thread::sleep(Duration::from_micros(200));
+        for threads in [1, 2, 4] {
+            let pool = pool(threads);
+            let (open, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
+            let item = |millis: u64| {
+                most.fetch_max(open.fetch_add(1, Ordering::Relaxed) + 1, Ordering::Relaxed);
+                thread::sleep(Duration::from_millis(millis));
+                open.fetch_sub(1, Ordering::Relaxed);
+            };
+            let look = |what: &str| assert_eq!(most.load(Ordering::Relaxed), threads, "{what}");
+            pool.call(|| (0..40u32).into_par_iter().for_each(|_| item(1)));
+            look("short items");
+            pool.call(|| (0..12u32).into_par_iter().for_each(|_| item(40)));
+            look("long items");
+            pool.call(|| scope(|s| (0..8).for_each(|_| s.spawn(|| item(20)))));
+            look("tasks");
+            let caller = || pool.install(|| item(150));
+            thread::scope(|s| (0..threads + 2).for_each(|_| _ = s.spawn(caller)));
+            look("callers");
+            let items = || (0..10u32).into_par_iter().for_each(|_| item(20));
+            pool.run(|cx| cx.blocking(items).unwrap());
+            look("a blocking call");
+            pool.run(|cx| cx.join(|_| items(), |_| ()));
+            look("a fiber");
+        }
+    });
+}
+
+/// Two tasks sleep until a third one has begun.
+#[cfg(target_os = "linux")]
+#[test]
+fn another_task_begins_after_all_threads_have_slept_for_a_second() {
+    watchdog(LONG, || {
+        let (pool, begun) = (pool(2), AtomicUsize::new(0));
+        let task = || {
+            begun.fetch_add(1, Ordering::AcqRel);
+            while begun.load(Ordering::Acquire) < 3 {
+                thread::sleep(Duration::from_millis(1500));
             }
         };
-        pool.install(|| join(nap, || flag.store(true, Ordering::Release)));
+        pool.call(|| scope(|s| (0..3).for_each(|_| s.spawn(task))));
+        assert_eq!(pool.stats().slots_lent, 1);
     });
 }
 

@@ -6,7 +6,7 @@ use std::{
     collections::HashSet,
     error::Error as _,
     sync::{
-        Arc, Mutex,
+        Arc, Barrier, Mutex,
         atomic::{AtomicUsize, Ordering},
         mpsc,
     },
@@ -248,16 +248,13 @@ fn two_hundred_threads_at_once_join_in_one_pool() {
 #[test]
 fn more_guests_than_threads_all_work() {
     in_pools(|pool| {
-        let inside = AtomicUsize::new(0);
+        // No thread leaves before all have arrived.
+        let inside = Barrier::new(12);
         thread::scope(|threads| {
             for _ in 0..12 {
                 threads.spawn(|| {
                     pool.install(|| {
-                        inside.fetch_add(1, Ordering::AcqRel);
-                        // No thread leaves before all have arrived.
-                        while inside.load(Ordering::Acquire) < 12 {
-                            thread::yield_now();
-                        }
+                        inside.wait();
                         assert_eq!(sum_to(1000), 500_500);
                     });
                 });
