@@ -7,8 +7,8 @@ use crate::{
 };
 use std::{cell::Cell, panic::Location, ptr, time::Duration};
 
-/// How often the first guest that waits looks for a slot. A worker stops computing without notice when it begins fibers,
-/// or when a fiber of it returns from a loop.
+/// How often the first guest that waits looks for a slot. A worker stops computing without notice when it begins
+/// fibers, or when a fiber of it returns from a loop.
 const RECHECK: Duration = Duration::from_millis(if cfg!(shuttle) { 1 } else { 5 });
 
 /// The number of vacant worker entries that stay on the list for the next guests.

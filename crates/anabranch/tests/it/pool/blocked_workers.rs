@@ -1,5 +1,5 @@
-//! Workers that block: how many items are open meanwhile, and at inconvenient times: before there is a heartbeat worker,
-//! after a broadcast, without spares.
+//! Workers that block: how many items are open meanwhile, and at inconvenient times: before there is a heartbeat
+//! worker, after a broadcast, without spares.
 
 use crate::common::{self, LONG, at_rest, pool, rerun, watchdog};
 use anabranch::{Pool, join, prelude::*, scope};
