@@ -106,17 +106,16 @@ fn fifo_jobs_of_two_pools_do_not_mix() {
 fn fifo_jobs_of_two_pools_that_one_thread_spawns_run_in_their_pools() {
     let pools = [1, 1].map(|threads| anabranch::Pool::builder().threads(threads).build().unwrap());
     let (sender, receiver) = mpsc::channel();
-    let (is_open, has_begun) = (Arc::new(AtomicUsize::new(0)), Arc::new(Barrier::new(2)));
+    let (open, is_open) = mpsc::channel::<()>();
+    let has_begun = Arc::new(Barrier::new(2));
     pools[0].execute({
-        let (is_open, has_begun) = (is_open.clone(), has_begun.clone());
+        let has_begun = has_begun.clone();
         move || {
             has_begun.wait();
-            while is_open.load(Ordering::Acquire) == 0 {
-                thread::yield_now();
-            }
+            is_open.recv().unwrap();
         }
     });
-    // From here on the first pool is busy, and its FIFO job waits.
+    // From here on the thread of the first pool is blocked.
     has_begun.wait();
     for pool in &pools {
         let sender = sender.clone();
@@ -125,7 +124,7 @@ fn fifo_jobs_of_two_pools_that_one_thread_spawns_run_in_their_pools() {
         pool.install(|| rayon_core::spawn_fifo(job));
     }
     let first = receiver.recv();
-    is_open.store(1, Ordering::Release);
+    open.send(()).unwrap();
     assert_eq!((first, receiver.recv()), (Ok(true), Ok(true)));
 }
 
