@@ -101,8 +101,8 @@
 //! - **Soundness.** Do not wait while a scoped thread-local of another crate is set, or inside the initialiser of a
 //!   `thread_local!`: [`guide::hazards`] explains why. Apart from that, safe code is sound.
 //! - **Blocked threads.** A foreign call that blocks also blocks the fibers that have begun on its thread, unless it is
-//!   made by [`Cx::blocking`]. On Linux the pool replaces a blocked thread for its remaining work; on other systems it
-//!   does not.
+//!   made by [`Cx::blocking`]. On Linux another thread takes over the remaining work of a thread that a fiber blocks,
+//!   and one more thread computes when all that compute are blocked. On other systems neither happens.
 //! - **Fibers are not preempted**, and begun fibers do not move to other threads.
 //! - **Platforms.** Linux is tested, other Unix systems and Windows less so. On WebAssembly all code runs on the
 //!   calling thread, and there are no fibers: [`spawn`], [`Cx::scope`] and the like do not exist there.
