@@ -18,7 +18,7 @@
 //! | `tick(duration)` | [`tick(duration)`](crate::channel::tick), with `_ = ticks.ticking() => ..` | |
 //! | `never()` | [`never()`](crate::channel::never) | or an arm with `if false` |
 //! | `Select` | [`channel::Select`](crate::channel::Select) | returns the index and the result |
-//! | `Select::ready()` | [`Select::ready(cx)`](crate::channel::Select::ready) | |
+//! | `Select::ready()` | [`Select::wait(cx)`](crate::channel::Select::wait) | an operation keeps its value, so a selection completes it |
 //! | `WaitGroup` | [`Cx::scope`](crate::Cx::scope), [`sync::Barrier`](crate::sync::Barrier) | |
 //! | `Parker`, `Unparker` | [`sync::Trigger`](crate::sync::Trigger), [`sync::Event`](crate::sync::Event) | |
 //! | `ShardedLock` | [`sync::RwLock`](crate::sync::RwLock) | |
@@ -51,9 +51,9 @@
 //! select!(blocking, { _ = ticks.ticking() => (), () = never() => () });
 //! let mut select = Select::from_iter([r.receiving()]);
 //! assert_eq!(select.wait_blocking(), (0, Ok(6)));
-//! assert_eq!(anabranch::run(|cx| select.ready(cx)), Ok(0));
+//! assert_eq!(anabranch::run(|cx| select.wait(cx)), Ok((0, Ok(7))));
 //! drop((select, s));
-//! assert!(r.into_iter().eq([7, 8]));
+//! assert!(r.into_iter().eq([8]));
 //! ```
 //!
 //! # Selection

@@ -73,8 +73,8 @@ impl<O: Operation> Select<O> {
 
     /// Removes an operation. The last one gets its index.
     ///
-    /// Remove a receive from a closed channel, since it is completed at once each time. Also remove a send that has
-    /// been completed.
+    /// Remove a receive from a closed channel, since it is completed at once each time. For the same reason remove a
+    /// send or a one-shot receive that has been completed.
     ///
     /// # Panics
     /// Panics if there is no operation with this index.
@@ -157,42 +157,6 @@ impl<O: Operation> Select<O> {
         let index = index?;
         self.is_used = true;
         Ok((index, done.into_inner().expect("the last attempt succeeded")))
-    }
-
-    /// Waits until an operation is ready, and returns its index. Does not complete it.
-    ///
-    /// The operation may no longer be ready when the caller completes it, if others use the same channel. So complete
-    /// it without waiting, by [`try_now`](Self::try_now) or by `try_recv` of the receiver.
-    ///
-    /// Takes time linear in the number of operations. Operations that become ready by time alone, such as
-    /// [`after`](crate::channel::after), do not compile.
-    ///
-    /// # Errors
-    /// Returns an error if the wait is cancelled.
-    ///
-    /// ```
-    /// use anabranch::channel::{self, Select};
-    ///
-    /// let (senders, receivers): (Vec<_>, Vec<_>) = (0..10).map(|_| channel::unbounded()).unzip();
-    /// anabranch::run(|cx| {
-    ///     let mut select: Select<_> = receivers.iter().map(|receiver| receiver.receiving()).collect();
-    ///     senders[3].try_send("three").unwrap();
-    ///     assert_eq!(select.ready(cx), Ok(3));
-    ///     assert_eq!(receivers[3].try_recv(), Ok("three"));
-    /// });
-    /// ```
-    #[track_caller]
-    #[cfg(not(loom))]
-    pub fn ready(&mut self, cx: &Cx<'_>) -> Result<usize, Cancelled> {
-        cx.block_on(self.ready_async())
-    }
-
-    /// Like [`ready`](Self::ready), for async code. The future may be dropped at any time.
-    pub async fn ready_async(&mut self) -> usize {
-        const { assert!(!O::IS_TIMED, "a sleep becomes ready by time alone, which `ready` does not wait for") };
-        self.leave();
-        self.settle();
-        Readiness(self).await
     }
 
     /// Like [`wait`](Self::wait), for async code. The future may be dropped at any time, which ends the wait. Then no
@@ -333,32 +297,6 @@ impl<O: Operation> Future for Choosing<'_, O> {
 impl<O: Operation> Drop for Choosing<'_, O> {
     fn drop(&mut self) {
         self.select.leave();
-    }
-}
-
-/// The future of `ready_async`. It waits as a future does, so a rendezvous hands it no value.
-struct Readiness<'a, O: Operation>(&'a mut Select<O>);
-
-impl<O: Operation> Future for Readiness<'_, O> {
-    type Output = usize;
-
-    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<usize> {
-        let Self(select) = self.get_mut();
-        let count = select.operations.len();
-        if select.order.len() != count {
-            select.order = in_order(count);
-        }
-        let Select { operations, turn, order, .. } = &mut **select;
-        let waitable = |turn: usize| &operations[order[turn] as usize];
-        // SAFETY: the methods and the `Drop` of the selection end the wait before they move the operations.
-        let selected = unsafe { turn.poll(count, waitable, context) };
-        selected.map(|turn| order[turn] as usize)
-    }
-}
-
-impl<O: Operation> Drop for Readiness<'_, O> {
-    fn drop(&mut self) {
-        self.0.leave();
     }
 }
 

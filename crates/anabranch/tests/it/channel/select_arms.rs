@@ -1,4 +1,4 @@
-//! Arms of `select!` with conditions and patterns, on plain threads, and over futures, handles and time; `ready`.
+//! Arms of `select!` with conditions and patterns, on plain threads, and over futures, handles and time.
 
 use crate::common::{
     LONG,
@@ -8,9 +8,7 @@ use crate::common::{
 };
 use anabranch::{
     Cancelled, Cx, WaitError,
-    channel::{
-        self, Closed, ReceiverSet, Select, after, awaiting, bounded, never, oneshot, rendezvous, spsc, tick, unbounded,
-    },
+    channel::{self, Closed, ReceiverSet, after, awaiting, bounded, never, oneshot, rendezvous, spsc, tick, unbounded},
     select,
 };
 use std::{
@@ -263,46 +261,4 @@ fn interval_keeps_tick_that_was_not_selected() {
         let mut ticks = cx.interval(Duration::MAX);
         assert_eq!(select!(cx, { _ = ticks.ticking() => 1, () = cx.sleeping(SHORT) => 2 }), Ok(2));
     });
-}
-
-#[test]
-fn ready_returns_index_and_leaves_value() {
-    watchdog(LONG, || {
-        let (senders, receivers): (Vec<_>, Vec<_>) = (0..4).map(|_| unbounded()).unzip();
-        let mut select: Select<_> = receivers.iter().map(|receiver| receiver.receiving()).collect();
-        assert!(Polled::new(select.ready_async()).poll().is_none());
-        let mut waiting = Polled::waiting(select.ready_async());
-        senders[2].try_send(5).unwrap();
-        assert_eq!(waiting.poll(), Some(2));
-        drop(waiting);
-        assert_eq!((receivers[2].try_recv(), select.try_now()), (Ok(5), None));
-        // The wake-up of a selection that ends without a receive goes to the next receiver.
-        let mut waiting = Polled::waiting(select.ready_async());
-        let mut next = Polled::waiting(receivers[1].recv_async());
-        senders[1].try_send(6).unwrap();
-        assert!(waiting.poll() == Some(1) && !next.is_woken());
-        drop(waiting);
-        drop(select);
-        assert_eq!(next.poll(), Some(Ok(6)));
-
-        let mut none: Select<channel::Receiving<'_, u32>> = Select::new();
-        anabranch::run(|cx| {
-            let late = cx.timeout(SHORT, |cx| Ok::<_, WaitError>(none.ready(cx)?));
-            assert_eq!(late, Err(WaitError::TimedOut));
-        });
-    });
-}
-
-/// A value that was handed over to a selection that only looks would be lost.
-#[test]
-fn rendezvous_hands_nothing_to_ready() {
-    let (sender, receiver) = rendezvous();
-    let mut select = Select::from_iter([receiver.receiving()]);
-    let mut waiting = Polled::waiting(select.ready_async());
-    assert!(sender.try_send(1).is_err());
-    let mut sending = Polled::waiting(sender.send_async(2));
-    assert_eq!(waiting.poll(), Some(0));
-    drop(waiting);
-    drop(select);
-    assert_eq!((receiver.try_recv(), sending.poll()), (Ok(2), Some(Ok(()))));
 }
