@@ -9,7 +9,7 @@ use anabranch::{
     channel::{self, oneshot},
     iter::plumbing::{Drive, DriveIndexed, Producer, drive_indexed},
     prelude::*,
-    proto, scope,
+    proto, scope, sync,
 };
 use common::{LONG, Tally, join_stolen, pool, wait_until, watchdog};
 use std::{
@@ -336,6 +336,62 @@ fn selection_receives_sent_value() {
     assert_eq!(chosen, Ok(7));
     thread.join().unwrap();
     drop(other);
+}
+
+/// Completes an operation, then attempts it again, leaks a wait for it, moves it and drops it.
+#[track_caller]
+fn use_completed<O: channel::Operation>(operation: O) {
+    let mut select = channel::Select::from_iter([operation]);
+    assert!(select.try_now().is_some());
+    for _ in 0..2 {
+        drop(select.try_now());
+        let mut forgotten = Box::pin(select.wait_async());
+        drop(forgotten.as_mut().poll(&mut Context::from_waker(Waker::noop())));
+        std::mem::forget(forgotten);
+        let moved = Box::new(select.swap_remove(0));
+        select.push(*moved);
+    }
+}
+
+#[test]
+fn completed_operations_can_be_used_again() {
+    for value in [Some(Box::new(1)), None] {
+        let (sender, mut receiver) = oneshot::channel();
+        match value {
+            Some(value) => sender.send(value).unwrap(),
+            None => drop(sender),
+        }
+        use_completed(receiver.receiving());
+        use_completed(receiver.receiving());
+    }
+    let (sender, receiver) = channel::bounded(1);
+    use_completed(sender.sending(Box::new(1)));
+    use_completed(receiver.receiving());
+    use_completed(sender.reserving());
+    let (mut sender, mut receiver) = channel::spsc::bounded(1);
+    use_completed(sender.sending(Box::new(1)));
+    use_completed(receiver.receiving());
+    let (sender, receiver) = oneshot::channel();
+    let mut set = channel::ReceiverSet::from_iter([receiver]);
+    sender.send(Box::new(1)).unwrap();
+    use_completed(set.receiving());
+    let (client, mut server) = ask::pipe();
+    let client = client.ask(Box::new(1)).unwrap();
+    use_completed(server.receiving());
+    drop(client);
+    let (sender, mut receiver) = channel::watch::channel(Box::new(1));
+    sender.send(Box::new(2)).unwrap();
+    use_completed(receiver.receiving());
+    drop(receiver);
+    use_completed(sender.closing());
+    let (sender, mut receiver) = channel::broadcast::channel(1);
+    sender.send(Box::new(1)).unwrap();
+    use_completed(receiver.receiving());
+    let (mutex, semaphore, notify) = (sync::Mutex::new(1), sync::Semaphore::new(1), sync::Notify::new());
+    use_completed(mutex.locking());
+    use_completed(semaphore.acquiring(1));
+    notify.notify_one();
+    use_completed(notify.notifying());
 }
 
 proto! { ask {

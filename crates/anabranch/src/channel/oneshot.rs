@@ -3,7 +3,7 @@
 use super::{
     closing::{by_its_wait, closed},
     error::{Closed, RecvError, RecvTimeoutError, TryRecvError},
-    packet::{self, PacketWait, State},
+    packet::{self, State},
 };
 use crate::{
     channel::set::source::Source,
@@ -182,14 +182,7 @@ impl<T> Receiver<T> {
 
     /// Returns the receive as an operation, for [`Select`](crate::channel::Select) and [`select!`](crate::select).
     pub fn receiving(&mut self) -> Receiving<'_, T> {
-        // An end that has received its value has no waitable, and its attempt succeeds at once.
-        let wait = self.end.as_ref().map(|end| {
-            let end: *const packet::Receiving<T> = end;
-            // SAFETY: only the receiver frees the packet, and the operation has borrowed it. An attempt may free it
-            // too, but then there is no wait afterwards.
-            PacketWait::new(unsafe { &*end })
-        });
-        Receiving { wait, receiver: UnsafeCell::new(self) }
+        Receiving { node: WaitNode::new(), receiver: UnsafeCell::new(self) }
     }
 
     /// Closes the channel if the value has not been sent. A value that was sent can still be received.
@@ -215,9 +208,19 @@ impl<T> Receiver<T> {
 }
 
 /// A receive from a one-shot channel, as an operation. Made by [`Receiver::receiving`].
+///
+/// It reaches the packet only through the receiver, which gives the packet up when the operation completes.
 pub struct Receiving<'a, T> {
-    wait: Option<PacketWait<'a>>,
+    node: WaitNode,
     receiver: UnsafeCell<&'a mut Receiver<T>>,
+}
+
+impl<T> Receiving<'_, T> {
+    fn end(&self) -> Option<&packet::Receiving<T>> {
+        // SAFETY: an operation is not `Sync`, so only its owner reaches the field, and no attempt runs while this
+        // reference is used.
+        unsafe { &*self.receiver.get() }.end.as_ref()
+    }
 }
 
 impl<T> Attempt for Receiving<'_, T> {
@@ -233,17 +236,18 @@ impl<T> Attempt for Receiving<'_, T> {
     }
 }
 
-// SAFETY: `wait` upholds the contract of `Waitable`, and every call is forwarded to it.
+// SAFETY: an address leaves the word by `unregister`, or by a swap of the sender, which then selects the wait before
+// `unregister` ends. No attempt runs in between, so the receiver keeps its end.
 unsafe impl<T> Waitable for Receiving<'_, T> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
         // SAFETY: the caller keeps the waiter armed and alive, and this object in place, until `unregister`.
-        self.wait.as_ref().is_some_and(|wait| unsafe { wait.register(waiter, ticket) })
+        self.end().is_some_and(|end| unsafe { end.register(&self.node, waiter, ticket) })
     }
 
     unsafe fn unregister(&self, is_selected: bool) {
-        if let Some(wait) = &self.wait {
+        if let Some(end) = self.end() {
             // SAFETY: the caller has registered here, and its wait has ended.
-            unsafe { wait.unregister(is_selected) }
+            unsafe { end.unregister(&self.node, is_selected) }
         }
     }
 }

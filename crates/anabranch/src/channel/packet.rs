@@ -26,7 +26,7 @@ use crate::{
     sys::sync::spin_while,
     wait::{
         state_word::{Content, WaitNode, Word, is_address, number, number_of, try_select},
-        waitable::{Waitable, waits_by},
+        waitable::waits_by,
         waiter::Waiter,
     },
 };
@@ -225,6 +225,13 @@ impl<T> Receiving<T> {
         unsafe { self.word().register(EMPTY, node, waiter, ticket) }
     }
 
+    /// # Safety
+    /// The contract of [`Waitable::unregister`] holds, with the node that was registered.
+    pub(crate) unsafe fn unregister(&self, node: &WaitNode, is_selected: bool) {
+        // SAFETY: the caller has registered the node here, and its wait has ended.
+        unsafe { self.word().unregister(EMPTY, node, is_selected) }
+    }
+
     /// Takes the address of a wait node out again. Returns `false` if it is not there.
     pub(crate) fn withdraw(&self, node: &WaitNode) -> bool {
         self.word().withdraw(EMPTY, node)
@@ -248,32 +255,6 @@ impl<T> Drop for Receiving<T> {
                 free(packet);
             }
         }
-    }
-}
-
-/// The receiver's wait.
-pub(crate) struct PacketWait<'a> {
-    word: &'a Word,
-    node: WaitNode,
-}
-
-impl<'a> PacketWait<'a> {
-    pub(crate) fn new<T>(of: &'a Receiving<T>) -> Self {
-        Self { word: of.word(), node: WaitNode::new() }
-    }
-}
-
-// SAFETY: an address leaves the word by `unregister`, or by a swap of the sender, which then selects the wait before
-// `unregister` ends.
-unsafe impl Waitable for PacketWait<'_> {
-    unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
-        // SAFETY: the caller keeps the waiter armed and alive, and this object in place, until `unregister`.
-        unsafe { self.word.register(EMPTY, &self.node, waiter, ticket) }
-    }
-
-    unsafe fn unregister(&self, is_selected: bool) {
-        // SAFETY: the caller has registered here, and its wait has ended.
-        unsafe { self.word.unregister(EMPTY, &self.node, is_selected) }
     }
 }
 

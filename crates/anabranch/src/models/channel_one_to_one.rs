@@ -5,14 +5,14 @@ use super::{explore, parcel::Parcel};
 use crate::{
     channel::{
         closing::CloseWait,
-        packet::{self, PacketWait, State},
+        packet::{self, State},
         spsc::stream::{consumer::Consumer, producer::Producer, stream, wait::StreamWait},
     },
     cx::attempt::Attempt,
     sys::sync::Arc,
     wait::{
         parked::Parked,
-        waitable::Waitable,
+        state_word::WaitNode,
         waiter::{Selected, Waiter},
     },
 };
@@ -62,13 +62,12 @@ fn recv_once(owner: &Owner, end: packet::Receiving<Parcel>) -> Result<u32, packe
             State::Closed => return Err(end),
             State::Empty => {}
         }
-        let waitable = PacketWait::new(&end);
-        // SAFETY: the waiter is armed, and unregistered before the waitable ends.
+        let node = WaitNode::new();
+        // SAFETY: the waiter is armed, and unregistered before the node is dropped.
         let is_ready = owner.wait(
-            |waiter| unsafe { waitable.register(waiter, 0) },
-            |was_selected| unsafe { waitable.unregister(was_selected) },
+            |waiter| unsafe { end.register(&node, waiter, 0) },
+            |was_selected| unsafe { end.unregister(&node, was_selected) },
         );
-        drop(waitable);
         if !is_ready {
             return Err(end);
         }

@@ -8,6 +8,10 @@ use crate::wait::waiter::{Selected, Waiter, Wake};
 /// it calls `unregister` and attempts again. A waitable may also hand over a value when it ends the wait. The owner
 /// then finds the value in the entry, and passes it on if it drops the entry without taking it.
 ///
+/// An attempt comes before each `register`, so an operation that has completed is registered only after another attempt
+/// has failed. An operation that completes once either completes again at each attempt or panics there. Its `register`
+/// refuses, because the channel may already have freed what it would register at.
+///
 /// # Safety
 /// A waitable that has accepted an address ends that wait before it drops the address by itself, and passes the
 /// ticket that it was given. After `unregister` it does not hold the address any more.

@@ -267,8 +267,12 @@ unsafe impl<T> Waitable for Sending<'_, T> {
         // SAFETY: the entry is in no queue. The caller keeps the waiter armed and alive, and this object in place,
         // until `unregister`.
         unsafe {
-            self.entry.with(|offer| offer.is_taken = false);
-            self.channel.register_sender(&self.entry, waiter, ticket)
+            let has_value = self.entry.with(|offer| {
+                offer.is_taken = false;
+                offer.value.is_some()
+            });
+            // An offer without a value is one for a permit.
+            has_value && self.channel.register_sender(&self.entry, waiter, ticket)
         }
     }
 

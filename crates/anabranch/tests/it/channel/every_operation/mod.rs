@@ -3,6 +3,7 @@
 
 #[macro_use]
 mod checks;
+mod completed;
 
 use crate::common::{
     fibers::with_every_cx,

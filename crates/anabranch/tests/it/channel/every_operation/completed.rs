@@ -1,0 +1,289 @@
+//! Operations after their end: a selection attempts, moves and drops them, and they take nothing from others.
+
+use super::checks::SHORT;
+use crate::common::{LONG, fibers::with_every_cx, waits::Polled, watchdog};
+use anabranch::{
+    Cx,
+    channel::{
+        Closed, Operation, ReceiverSet, Select, after, awaiting, bounded, broadcast, oneshot, rendezvous, spsc,
+        unbounded, watch,
+    },
+    proto, sleep_async,
+    sync::{Event, Mutex, Notify, RwLock, Semaphore, Trigger},
+};
+use std::{
+    future::ready,
+    mem,
+    panic::{AssertUnwindSafe, catch_unwind},
+    pin::{Pin, pin},
+    task::{Context, Waker},
+    time::Duration,
+};
+
+/// How an operation is completed first.
+#[derive(Clone, Copy, Debug)]
+enum Way {
+    TryNow,
+    Wait,
+    Async,
+}
+
+/// What an operation does when it is used again after its end.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Again {
+    Completes,
+    Waits,
+    Panics,
+}
+
+fn outcome(body: impl FnOnce() -> bool) -> Again {
+    match catch_unwind(AssertUnwindSafe(body)) {
+        Ok(true) => Again::Completes,
+        Ok(false) => Again::Waits,
+        Err(_) => Again::Panics,
+    }
+}
+
+/// Polls twice, because the first poll may do nothing but let other tasks run.
+fn is_ready(mut future: Pin<&mut impl Future>) -> bool {
+    let mut poll = || future.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready();
+    poll() || poll()
+}
+
+/// Completes the operation, and uses it again in all ways, before and after it was moved.
+#[track_caller]
+fn check<O: Operation>(cx: &Cx<'_>, way: Way, operation: O, again: Again) {
+    let mut select = Select::from_iter([operation]);
+    let is_done = match way {
+        Way::TryNow => select.try_now().is_some(),
+        Way::Wait => select.wait_timeout(cx, LONG).is_ok(),
+        Way::Async => is_ready(pin!(select.wait_async())),
+    };
+    assert!(is_done, "{way:?}");
+    for _ in 0..2 {
+        let forgotten = outcome(|| {
+            let mut future = Box::pin(select.wait_async());
+            let is_done = is_ready(future.as_mut());
+            mem::forget(future);
+            is_done
+        });
+        let outcomes = [
+            forgotten,
+            outcome(|| select.wait_timeout(cx, SHORT).is_ok()),
+            outcome(|| is_ready(pin!(select.wait_async()))),
+            outcome(|| select.try_now().is_some()),
+        ];
+        assert_eq!(outcomes, [again; 4], "{way:?}");
+        let moved = Box::new(select.swap_remove(0));
+        assert!(select.is_empty());
+        select.push(*moved);
+    }
+}
+
+/// Like [`check`], for an operation that is ready by time alone and that no async code waits for.
+#[track_caller]
+fn check_timed<O: Operation>(cx: &Cx<'_>, operation: O, again: Again) {
+    let mut select = Select::from_iter([operation]);
+    assert!(select.wait_timeout(cx, LONG).is_ok());
+    let outcomes = [outcome(|| select.try_now().is_some()), outcome(|| select.wait_timeout(cx, SHORT).is_ok())];
+    assert_eq!(outcomes, [again; 2]);
+    select.swap_remove(0);
+}
+
+fn for_each_way(body: impl Fn(&Cx<'_>, Way) + Clone + Send + Sync + 'static) {
+    watchdog(LONG, || {
+        with_every_cx(move |cx| [Way::TryNow, Way::Wait, Way::Async].into_iter().for_each(|way| body(cx, way)));
+    });
+}
+
+#[test]
+fn completed_receive_is_not_registered() {
+    for_each_way(|cx, way| {
+        let (sender, receiver) = bounded(2);
+        sender.try_send(1).unwrap();
+        check(cx, way, receiver.receiving(), Again::Waits);
+        let mut next = Polled::waiting(receiver.recv_async());
+        sender.try_send(2).unwrap();
+        assert_eq!(next.poll(), Some(Ok(2)), "no former waiter is in the queue");
+        sender.close();
+        check(cx, way, receiver.receiving(), Again::Completes);
+
+        let (mut sender, mut receiver) = spsc::bounded(2);
+        sender.try_send(1).unwrap();
+        check(cx, way, receiver.receiving(), Again::Waits);
+        sender.close();
+        check(cx, way, receiver.receiving(), Again::Completes);
+
+        for value in [Some(1), None] {
+            let (sender, mut receiver) = oneshot::channel();
+            match value {
+                Some(value) => sender.send(Box::new(value)).unwrap(),
+                None => drop(sender),
+            }
+            check(cx, way, receiver.receiving(), Again::Completes);
+            assert!(receiver.is_closed() && receiver.is_empty());
+            check(cx, way, receiver.receiving(), Again::Completes);
+        }
+
+        let (sender, mut receiver) = watch::channel(0);
+        sender.send(1).unwrap();
+        check(cx, way, receiver.receiving(), Again::Waits);
+        let (sender, mut receiver) = broadcast::channel(2);
+        sender.send(1).unwrap();
+        check(cx, way, receiver.receiving(), Again::Waits);
+
+        let (sender, receiver) = unbounded();
+        let mut set = ReceiverSet::from_iter([receiver]);
+        sender.try_send(1).unwrap();
+        check(cx, way, set.receiving(), Again::Waits);
+        drop(sender);
+        check(cx, way, set.receiving(), Again::Completes);
+    });
+}
+
+/// A send that was completed has no value, so in the queue of senders it would ask for a permit.
+#[test]
+fn completed_send_takes_no_room() {
+    for_each_way(|cx, way| {
+        let (sender, receiver) = bounded(1);
+        check(cx, way, sender.sending(1), Again::Completes);
+        // The operation is used while the channel is full, and after that there is room for one value.
+        assert_eq!((receiver.try_recv(), receiver.try_recv().is_err()), (Ok(1), true), "it was sent once");
+        assert_eq!((sender.try_send(2), sender.len()), (Ok(()), 1));
+        check(cx, way, receiver.receiving(), Again::Waits);
+        check(cx, way, sender.reserving(), Again::Completes);
+        check(cx, way, sender.reserving_many(1), Again::Completes);
+        assert!(sender.try_reserve().is_ok());
+        sender.close();
+        check(cx, way, sender.sending(3), Again::Completes);
+        check(cx, way, sender.reserving(), Again::Completes);
+
+        let (sender, receiver) = rendezvous();
+        let mut receiving = Polled::waiting(receiver.recv_async());
+        let mut select = Select::from_iter([sender.sending(1)]);
+        let mut sending = Polled::waiting(select.wait_async());
+        assert_eq!((receiving.poll(), sending.poll()), (Some(Ok(1)), Some((0, Ok(())))));
+        drop(sending);
+        assert_eq!(select.wait_timeout(cx, SHORT), Ok((0, Ok(()))));
+        drop(select);
+        assert!(receiver.try_recv().is_err() && sender.try_send(2).is_err());
+
+        let (mut sender, mut receiver) = spsc::bounded(1);
+        check(cx, way, sender.sending(1), Again::Completes);
+        assert_eq!((receiver.try_recv(), receiver.try_recv().is_err()), (Ok(1), true), "it was sent once");
+        assert_eq!(sender.try_send(2), Ok(()));
+    });
+}
+
+#[test]
+fn completed_wait_for_closing_completes_again() {
+    for_each_way(|cx, way| {
+        let (sender, _receiver) = bounded::<u8>(1);
+        sender.close();
+        check(cx, way, sender.closing(), Again::Completes);
+        let (mut sender, _) = spsc::bounded::<u8>(1);
+        check(cx, way, sender.closing(), Again::Completes);
+        let (mut sender, _) = oneshot::channel::<u8>();
+        check(cx, way, sender.closing(), Again::Completes);
+        let (sender, _) = watch::channel(1);
+        check(cx, way, sender.closing(), Again::Completes);
+        let (sender, _) = broadcast::channel::<u8>(1);
+        check(cx, way, sender.closing(), Again::Completes);
+    });
+}
+
+#[test]
+fn completed_lock_and_event_hold_nothing() {
+    for_each_way(|cx, way| {
+        let (mutex, lock, semaphore) = (Mutex::new(0), RwLock::new(0), Semaphore::new(1));
+        check(cx, way, mutex.locking(), Again::Completes);
+        check(cx, way, lock.reading(), Again::Completes);
+        check(cx, way, lock.writing(), Again::Completes);
+        check(cx, way, semaphore.acquiring(1), Again::Completes);
+        assert!(mutex.try_lock().is_some() && lock.try_write().is_some() && semaphore.available() == 1);
+        semaphore.close();
+        check(cx, way, semaphore.acquiring(1), Again::Completes);
+
+        let (event, notify, mut trigger) = (Event::new(), Notify::new(), Trigger::new());
+        event.set();
+        check(cx, way, event.waiting(), Again::Completes);
+        trigger.signal().send();
+        check(cx, way, trigger.waiting(), Again::Completes);
+        notify.notify_one();
+        check(cx, way, notify.notifying(), Again::Waits);
+        notify.notify_one();
+        assert!(notify.try_notified(), "a former waiter takes no wake-up");
+    });
+}
+
+#[test]
+fn completed_fibers_futures_and_times() {
+    for_each_way(|cx, way| {
+        cx.scope(|s| {
+            let mut set = s.join_set();
+            set.spawn(|_| 1);
+            s.scope(|_| ());
+            while set.join_next(s).unwrap().is_some() {}
+            set.spawn(|_| 2);
+            check(s, Way::Wait, set.joining(), Again::Waits);
+            assert!(set.is_empty());
+        });
+        check(cx, way, awaiting(ready(1)), Again::Panics);
+        let mut handle = anabranch::spawn(|_| 1);
+        handle.wait(cx).unwrap();
+        check(cx, way, awaiting(&mut handle), Again::Panics);
+        check(cx, Way::Wait, sleep_async(SHORT), Again::Completes);
+        check_timed(cx, cx.sleeping(SHORT), Again::Completes);
+        check_timed(cx, after(SHORT), Again::Completes);
+        let mut ticks = cx.interval(Duration::from_micros(1));
+        check_timed(cx, ticks.ticking(), Again::Completes);
+    });
+}
+
+proto! { question {
+    Ask: send { ask(u32) -> Answer }
+    Answer: recv { answer(u32) -> ! }
+}}
+
+#[test]
+fn completed_receive_of_an_endpoint_is_used_up() {
+    for_each_way(|cx, way| {
+        let (client, mut server) = question::pipe();
+        let _client = client.ask(1).unwrap();
+        check(cx, way, server.receiving(), Again::Completes);
+        assert!(server.is_ready() && Polled::new(server.ready_async()).poll().is_some());
+    });
+}
+
+/// A receiver that has received its one value leaves a set at once.
+#[test]
+fn used_up_receiver_is_closed_in_a_set() {
+    watchdog(LONG, || {
+        let (sender, mut receiver) = oneshot::channel();
+        sender.send(1).unwrap();
+        assert_eq!(receiver.try_recv(), Ok(1));
+        let mut set = ReceiverSet::new();
+        let member = set.insert(receiver);
+        assert_eq!(set.try_recv(), Ok((member, Err(Closed))));
+        assert!(set.is_empty() && set.remove(member).is_none());
+
+        let (client, mut server) = question::pipe();
+        let _client = client.ask(1).unwrap();
+        assert!(Select::from_iter([server.receiving()]).try_now().is_some());
+        let mut set = ReceiverSet::from_iter([server]);
+        assert!(matches!(set.try_recv(), Ok((_, Err(Closed)))) && set.is_empty());
+    });
+}
+
+#[cfg(feature = "net")]
+#[test]
+fn completed_operations_of_sockets() {
+    use anabranch::net::{TcpListener, TcpStream};
+    for_each_way(|cx, _| {
+        let listener = TcpListener::bind(cx, "127.0.0.1:0").unwrap();
+        let _client = TcpStream::connect(cx, listener.local_addr().unwrap()).unwrap();
+        check(cx, Way::Wait, listener.readable(), Again::Completes);
+        check(cx, Way::Wait, listener.accepting(), Again::Waits);
+        assert!(listener.try_accept().is_err());
+    });
+}
