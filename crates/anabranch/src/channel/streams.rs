@@ -11,6 +11,7 @@ use crate::{
         spsc, watch,
     },
     sys::sync::Arc,
+    wait::future::poll_counted,
 };
 use futures_core::{FusedStream, Stream};
 use futures_sink::Sink;
@@ -110,7 +111,7 @@ where
     type Error = ClosedError<T>;
 
     fn poll_ready(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<(), ClosedError<T>>> {
-        self.poll_sent(context)
+        poll_counted(context, |context| self.poll_sent(context))
     }
 
     /// # Panics

@@ -18,7 +18,7 @@ use crate::{
     time::NEVER,
     wait::{
         Cancelled, WaitError,
-        future::{AsyncWait, poll_pause},
+        future::{AsyncWait, poll_counted},
         suspend::{WaitReason, leave},
         waitable::Waitable,
         waiter::{Selected, Waiter},
@@ -26,8 +26,8 @@ use crate::{
 };
 use std::{
     future::poll_fn,
-    pin::pin,
-    task::{Poll, ready},
+    pin::{Pin, pin},
+    task::{Context, Poll, ready},
     time::Duration,
 };
 
@@ -263,19 +263,21 @@ pub(crate) fn wait_shielded_for<A: Attempt>(cx: &Cx<'_>, waitable: &A, reason: W
 }
 
 /// Waits until the attempt succeeds. The future may be dropped at any time.
-pub(crate) async fn wait_async_for<A: Attempt>(waitable: A) -> A::Output {
-    poll_fn(poll_pause).await;
-    if let Some(output) = waitable.attempt() {
-        return output;
-    }
-    let mut wait = pin!(AsyncWait::new(waitable));
-    poll_fn(|context| {
+pub(crate) async fn wait_async_for<A: Attempt>(operation: A) -> A::Output {
+    let mut wait = pin!(AsyncWait::new(operation));
+    poll_fn(|context| poll_wait(wait.as_mut(), context)).await
+}
+
+/// Attempts and waits until the attempt succeeds. Counts against the budget of the task.
+pub(crate) fn poll_wait<A: Attempt>(mut wait: Pin<&mut AsyncWait<A>>, context: &mut Context<'_>) -> Poll<A::Output> {
+    poll_counted(context, |context| {
         loop {
-            ready!(wait.as_mut().poll(context));
-            if let Some(output) = wait.waitable().attempt() {
+            if !wait.is_waiting()
+                && let Some(output) = wait.waitable().attempt()
+            {
                 return Poll::Ready(output);
             }
+            ready!(wait.as_mut().poll(context));
         }
     })
-    .await
 }

@@ -5,6 +5,7 @@ use crate::{
     time::NEVER,
     wait::{
         Cancelled,
+        future::poll_task,
         latch::{Latch, LatchWait},
         suspend::WaitReason,
         waiter::Selected,
@@ -56,7 +57,7 @@ impl Cx<'_> {
         loop {
             self.checkpoint()?;
             latch.reset();
-            if let Poll::Ready(output) = future.as_mut().poll(&mut context) {
+            if let Poll::Ready(output) = poll_task(future.as_mut(), &mut context) {
                 return Ok(output);
             }
             // A future that was woken during the poll lets other fibers run before it is polled again.

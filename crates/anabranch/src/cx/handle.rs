@@ -14,7 +14,7 @@ use crate::{
     wait::{
         Cancelled,
         cancel::CancelScope,
-        future::AsyncWait,
+        future::{AsyncWait, poll_counted},
         latch::{Latch, LatchWait},
         suspend::WaitReason,
         waitable::Waitable,
@@ -28,7 +28,7 @@ use std::{
     marker::PhantomData,
     pin::Pin,
     ptr::NonNull,
-    task::{Context, Poll},
+    task::{Context, Poll, ready},
 };
 
 /// The part of a task that its handle accesses.
@@ -388,14 +388,14 @@ impl<T> Future for JoinHandle<T> {
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let this = &mut *self;
-        while !this.is_finished() {
-            let task = &this.task;
-            let wait = this.wait.get_or_insert_with(|| Box::pin(AsyncWait::new(Done::new(task.clone()))));
-            if wait.as_mut().poll(context).is_pending() {
-                return Poll::Pending;
+        poll_counted(context, |context| {
+            while !this.is_finished() {
+                let task = &this.task;
+                let wait = this.wait.get_or_insert_with(|| Box::pin(AsyncWait::new(Done::new(task.clone()))));
+                ready!(wait.as_mut().poll(context));
             }
-        }
-        // SAFETY: the task has ended, and this is the one handle.
-        Poll::Ready(unsafe { this.task.take() })
+            // SAFETY: the task has ended, and this is the one handle.
+            Poll::Ready(unsafe { this.task.take() })
+        })
     }
 }

@@ -4,7 +4,11 @@
 //! sleeps, and waits for the end of that fiber.
 
 use crate::{
-    cx::{attempt::Attempt, handle::Done, spawn::spawn_task},
+    cx::{
+        attempt::{Attempt, poll_wait},
+        handle::Done,
+        spawn::spawn_task,
+    },
     pool::{Pool, registry::Registry},
     wait::{future::AsyncWait, waitable::Waitable, waiter::Waiter},
 };
@@ -85,13 +89,8 @@ impl Future for SleepAsync {
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
         // SAFETY: `wait` is pinned with `self`, and is never moved out.
-        let mut wait = unsafe { self.map_unchecked_mut(|this| &mut this.wait) };
-        while wait.waitable().attempt().is_none() {
-            if wait.as_mut().poll(context).is_pending() {
-                return Poll::Pending;
-            }
-        }
-        Poll::Ready(())
+        let wait = unsafe { self.map_unchecked_mut(|this| &mut this.wait) };
+        poll_wait(wait, context)
     }
 }
 

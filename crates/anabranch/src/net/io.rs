@@ -13,7 +13,7 @@ use crate::{
     },
     sys::poller::{AsSource, BorrowedSource, SHORT_MEANS_EMPTY},
     time::NEVER,
-    wait::{queue::Entry, suspend::WaitReason, waitable::Waitable, waiter::Waiter},
+    wait::{future::poll_counted, queue::Entry, suspend::WaitReason, waitable::Waitable, waiter::Waiter},
 };
 use std::{
     cell::RefCell,
@@ -112,14 +112,15 @@ impl<S: Socket> Io<S> {
         direction: Direction,
         call: impl FnMut(&S) -> io::Result<Done<R>>,
     ) -> Poll<io::Result<R>> {
-        ready!(crate::wait::future::poll_pause(context));
         let operation = self.operation(direction, call);
-        loop {
-            if let Some(result) = operation.attempt() {
-                return Poll::Ready(result);
+        poll_counted(context, |context| {
+            loop {
+                if let Some(result) = operation.attempt() {
+                    return Poll::Ready(result);
+                }
+                ready!(self.source.direction(direction).poll_ready(context));
             }
-            ready!(self.source.direction(direction).poll_ready(context));
-        }
+        })
     }
 
     pub(super) fn operation<R, F>(&self, direction: Direction, call: F) -> Operation<'_, S, F>

@@ -1,6 +1,6 @@
 //! Signals of Unix.
 
-use crate::{cx::Cx, net::UnixStream};
+use crate::{cx::Cx, net::UnixStream, wait::future::count_ready};
 use signal_hook::{
     SigId, flag,
     low_level::{pipe, unregister},
@@ -79,6 +79,7 @@ impl Signals {
     /// # Errors
     /// Returns the errors of the system.
     pub async fn recv_async(&self) -> io::Result<i32> {
+        count_ready().await;
         loop {
             if let Some(signal) = self.try_recv() {
                 return Ok(signal);

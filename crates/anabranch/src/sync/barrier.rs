@@ -16,6 +16,7 @@ use crate::{
     time::NEVER,
     wait::{
         Cancelled, WaitError,
+        future::count_ready,
         queue::{Entry, Wakes},
         suspend::WaitReason,
         waitable::Waitable,
@@ -109,6 +110,7 @@ impl Barrier {
 
     /// Like [`wait`](Self::wait), for async code. A future that is dropped before all parties arrive no longer counts.
     pub async fn wait_async(&self) -> bool {
+        count_ready().await;
         match self.arrive() {
             Some(arrival) => {
                 wait_async_for(arrival).await;

@@ -28,6 +28,7 @@ use crate::{
     time::NEVER,
     wait::{
         Cancelled, WaitError,
+        future::count_ready,
         queue::{Entry, Wakes},
         suspend::WaitReason,
         waitable::Waitable,
@@ -247,6 +248,7 @@ impl Condvar {
         mut guard: MutexGuard<'a, T>,
         mut condition: impl FnMut(&mut T) -> bool,
     ) -> MutexGuard<'a, T> {
+        count_ready().await;
         while condition(&mut guard) {
             guard = self.wait_async(guard).await;
         }

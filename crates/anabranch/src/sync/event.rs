@@ -149,9 +149,7 @@ impl Event {
     /// });
     /// ```
     pub async fn wait_async(&self) {
-        if !self.is_set() {
-            wait_async_for(EventWait::new(self)).await;
-        }
+        wait_async_for(self.waiting()).await;
     }
 }
 

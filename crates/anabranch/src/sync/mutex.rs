@@ -167,11 +167,7 @@ impl<T: ?Sized> Mutex<T> {
     /// # assert_eq!(hits.into_inner(), 1);
     /// ```
     pub async fn lock_async(&self) -> MutexGuard<'_, T> {
-        if !self.raw.try_lock_fast() {
-            wait_async_for(LockWait::new(&self.raw)).await;
-        }
-        self.raw.set_holder(ptr::null());
-        MutexGuard::new(self)
+        wait_async_for(self.locking()).await
     }
 
     /// Takes the lock if it is free. Does not wait.

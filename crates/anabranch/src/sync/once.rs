@@ -13,7 +13,7 @@ use crate::{
         attempt::{wait_async_for, wait_without_deadline},
     },
     sys::sync::{AtomicBool, Ordering, const_unless_loom},
-    wait::{Cancelled, suspend::WaitReason},
+    wait::{Cancelled, future::count_ready, suspend::WaitReason},
 };
 use std::{cell::UnsafeCell, convert::Infallible, fmt, future::Future, mem};
 
@@ -178,11 +178,10 @@ impl<T> OnceCell<T> {
         F: Future<Output = Result<T, E>>,
     {
         if let Some(value) = self.get() {
+            count_ready().await;
             return Ok(value);
         }
-        if !self.permit.try_acquire(1) {
-            wait_async_for(AcquireWait::new(&self.permit, 1)).await;
-        }
+        wait_async_for(AcquireWait::new(&self.permit, 1)).await;
         match self.begin() {
             Ok(initialising) => Ok(initialising.finish(init().await?)),
             Err(value) => Ok(value),

@@ -167,10 +167,7 @@ impl<T: ?Sized> RwLock<T> {
 
     /// Like [`read`](Self::read), for async code. The future may be dropped at any time.
     pub async fn read_async(&self) -> RwLockReadGuard<'_, T> {
-        if !self.raw.try_acquire(ONE) {
-            wait_async_for(AcquireWait::new(&self.raw, ONE)).await;
-        }
-        RwLockReadGuard::new(self)
+        wait_async_for(self.reading()).await
     }
 
     /// Like [`write`](Self::write), for async code. The future may be dropped at any time.
@@ -186,11 +183,7 @@ impl<T: ?Sized> RwLock<T> {
     /// # assert_eq!(anabranch::run(|cx| cx.block_on(rename(&name))), Ok(4));
     /// ```
     pub async fn write_async(&self) -> RwLockWriteGuard<'_, T> {
-        if !self.raw.try_acquire(ALL) {
-            wait_async_for(AcquireWait::new(&self.raw, ALL)).await;
-        }
-        self.raw.set_holder(ptr::null());
-        RwLockWriteGuard::new(self)
+        wait_async_for(self.writing()).await
     }
 
     /// Locks for reading if there is no writer and no waiting writer. Does not wait.

@@ -178,9 +178,6 @@ impl Semaphore {
     /// # Errors
     /// Returns an error if the semaphore is closed.
     pub async fn acquire_many_async(&self, count: usize) -> Result<Permit<'_>, SemaphoreClosed> {
-        if self.raw.try_acquire(count as u64) {
-            return Ok(Permit { semaphore: self, count });
-        }
         wait_async_for(self.acquiring(count)).await
     }
 

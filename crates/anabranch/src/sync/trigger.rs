@@ -1,16 +1,15 @@
 //! Triggers: one-time events, created before their waiter is known.
 
 use crate::{
-    cx::{cx::Cx, wait::happened},
+    cx::{attempt::wait_async_for, cx::Cx, wait::happened},
     time::NEVER,
     wait::{
         Cancelled, WaitError,
-        future::AsyncWait,
         latch::{Latch, LatchWait},
         suspend::WaitReason,
     },
 };
-use std::{fmt, sync::Arc, task::Poll, time::Duration};
+use std::{fmt, sync::Arc, time::Duration};
 
 /// An event that happens once, with one waiter.
 ///
@@ -89,16 +88,7 @@ impl Trigger {
 
     /// Like [`wait`](Self::wait), for async code.
     pub async fn wait_async(&mut self) {
-        let mut wait = std::pin::pin!(AsyncWait::new(LatchWait::new(&*self.slot)));
-        std::future::poll_fn(|context| {
-            while !self.slot.is_notified() {
-                if wait.as_mut().poll(context).is_pending() {
-                    return Poll::Pending;
-                }
-            }
-            Poll::Ready(())
-        })
-        .await;
+        wait_async_for(self.waiting()).await;
     }
 }
 

@@ -17,6 +17,7 @@ use crate::{
 };
 use std::{
     cell::Cell,
+    future::poll_fn,
     marker::PhantomPinned,
     mem,
     panic::AssertUnwindSafe,
@@ -72,31 +73,96 @@ impl AsyncWaiter {
     }
 }
 
-/// How many futures in a row may be ready at once before their task lets others run.
+/// How many operations a task completes in one poll before it lets others run.
 const BUDGET: u32 = 128;
 
-thread_local! {
-    static LEFT: Cell<u32> = const { Cell::new(BUDGET) };
+/// The budget of the task that this thread polls. As in tokio, every operation in async code counts against it, whether
+/// the operation waits or not. Otherwise a loop over a free lock would starve the other tasks of its thread.
+#[derive(Clone, Copy)]
+struct Budget {
+    /// How many operations may still complete.
+    left: u32,
+    /// How many polls were refused since the budget was used up.
+    refused: u32,
+    /// Whether [`poll_task`] runs. It fills the budget at each poll of a task, so until then the budget stays used up.
+    /// Polls by another executor are not known, so there the budget is full again after one refusal.
+    is_in_task: bool,
 }
 
-/// Performs the checkpoint of async code. Now and then it makes a future that could be ready at once let the other
-/// tasks of its thread run first. Otherwise a loop over a channel that is never empty would starve them.
-pub(crate) fn poll_pause(context: &mut Context<'_>) -> Poll<()> {
+impl Budget {
+    const fn full(is_in_task: bool) -> Self {
+        Self { left: BUDGET, refused: 0, is_in_task }
+    }
+
+    /// Returns whether an operation may be polled. If not, its task lets others run first.
+    ///
+    /// The number of refusals is limited, because another fiber may poll with this thread's budget while a task waits
+    /// in the middle of its poll.
+    fn admits(&mut self) -> bool {
+        if self.left > 0 {
+            return true;
+        }
+        self.refused += 1;
+        if !self.is_in_task || self.refused == BUDGET {
+            *self = Self::full(self.is_in_task);
+        }
+        false
+    }
+
+    /// Records the outcome of an operation that was polled.
+    fn record(&mut self, is_ready: bool) {
+        if is_ready {
+            self.left = self.left.saturating_sub(1);
+        } else if !self.is_in_task {
+            // Most likely the task waits for this.
+            *self = Self::full(false);
+        }
+    }
+}
+
+thread_local! {
+    static PRESENT: Cell<Budget> = const { Cell::new(Budget::full(false)) };
+}
+
+/// Polls a task, with a full budget.
+pub(crate) fn poll_task<F: Future>(task: Pin<&mut F>, context: &mut Context<'_>) -> Poll<F::Output> {
+    /// Also if the task panics.
+    struct End;
+    impl Drop for End {
+        fn drop(&mut self) {
+            PRESENT.set(Budget::full(false));
+        }
+    }
+    PRESENT.set(Budget::full(true));
+    let _end = End;
+    task.poll(context)
+}
+
+/// Polls an operation with `poll`, and counts it against the budget of the task once it is ready. If the budget is used
+/// up, returns `Pending` without a poll, and wakes the task.
+pub(crate) fn poll_counted<R>(context: &mut Context<'_>, poll: impl FnOnce(&mut Context<'_>) -> Poll<R>) -> Poll<R> {
     // Under the model checkers the budget would carry over from one execution to the next.
     if cfg!(any(loom, shuttle)) {
-        return Poll::Ready(());
+        return poll(context);
     }
-    match LEFT.get().checked_sub(1) {
-        Some(left) => {
-            LEFT.set(left);
-            Poll::Ready(())
-        }
-        None => {
-            LEFT.set(BUDGET);
-            context.waker().wake_by_ref();
-            Poll::Pending
-        }
+    let mut budget = PRESENT.get();
+    let is_admitted = budget.admits();
+    PRESENT.set(budget);
+    if !is_admitted {
+        context.waker().wake_by_ref();
+        return Poll::Pending;
     }
+    let polled = poll(context);
+    // The poll may have run other fibers of this thread.
+    let mut budget = PRESENT.get();
+    budget.record(polled.is_ready());
+    PRESENT.set(budget);
+    polled
+}
+
+/// Counts an operation that is ready at once.
+pub(crate) async fn count_ready() {
+    poll_fn(|context| poll_counted(context, |_| Poll::Ready(()))).await;
 }
 
 /// A sequence of waits from async code, each for any number of waitables at once. The owner keeps the waitables.
@@ -157,7 +223,6 @@ impl AsyncTurn {
         }
         let Some(index) = selected(waiter) else {
             // A thread that ends the wait from here on finds the waker.
-            LEFT.set(BUDGET);
             return Poll::Pending;
         };
         // SAFETY: the wait has ended. The caller has kept the waitables in place since they were registered.
@@ -220,6 +285,11 @@ impl<P: Waitable> AsyncWait<P> {
 
     pub(crate) fn waitable(&self) -> &P {
         &self.waitable
+    }
+
+    /// Returns whether a wait continues, or has ended without a `poll` since.
+    pub(crate) fn is_waiting(&self) -> bool {
+        self.turn.is_waiting()
     }
 
     /// Waits. After `Ready` the caller attempts again, unless the waitable has handed it what it wanted.

@@ -14,7 +14,7 @@ use crate::{
         limit::timed,
     },
     sys::sync::Arc,
-    wait::{queue::Entry, suspend::WaitReason, waitable::Waitable, waiter::Waiter},
+    wait::{future::count_ready, queue::Entry, suspend::WaitReason, waitable::Waitable, waiter::Waiter},
 };
 use std::{cell::UnsafeCell, collections::VecDeque, fmt, iter, iter::FusedIterator};
 
@@ -155,6 +155,7 @@ impl<T> Receiver<T> {
     /// Returns the errors of [`recv_async`](Self::recv_async).
     pub async fn recv_many_async(&mut self, into: &mut Vec<Arc<T>>, limit: usize) -> Result<usize, ClosedOrLagged> {
         if limit == 0 {
+            count_ready().await;
             return Ok(0);
         }
         let first = self.recv_async().await?;

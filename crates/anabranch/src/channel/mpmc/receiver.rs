@@ -14,7 +14,7 @@ use crate::{
     },
     sys::sync::Arc,
     time::NEVER,
-    wait::{Cancelled, queue::Entry, suspend::WaitReason, waitable::Waitable, waiter::Waiter},
+    wait::{Cancelled, future::count_ready, queue::Entry, suspend::WaitReason, waitable::Waitable, waiter::Waiter},
 };
 use std::{
     cell::{Cell, UnsafeCell},
@@ -121,6 +121,7 @@ impl<T> Receiver<T> {
     /// Returns the errors of [`recv_async`](Self::recv_async).
     pub async fn recv_many_async(&self, into: &mut Vec<T>, limit: usize) -> Result<usize, Closed> {
         if limit == 0 {
+            count_ready().await;
             return Ok(0);
         }
         into.push(self.recv_async().await?);

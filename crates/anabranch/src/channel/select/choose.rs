@@ -5,7 +5,7 @@ use crate::{
     time::NEVER,
     wait::{
         WaitError,
-        future::{AsyncTurn, poll_pause},
+        future::{AsyncTurn, poll_counted},
         suspend::WaitReason,
         waitable::Waitable,
         waiter::Selected,
@@ -146,21 +146,22 @@ impl Choice {
         attempt: impl Fn(usize) -> bool,
         context: &mut Context<'_>,
     ) -> Poll<usize> {
-        loop {
-            if !turn.is_waiting() {
-                ready!(poll_pause(context));
-                if let Some(index) = self.try_one(&order, &attempt) {
+        poll_counted(context, |context| {
+            loop {
+                if !turn.is_waiting()
+                    && let Some(index) = self.try_one(&order, &attempt)
+                {
+                    return Poll::Ready(index);
+                }
+                // SAFETY: the caller upholds the contract of `AsyncTurn::poll`: the waitables stay in place while the
+                // wait lasts.
+                let selected = unsafe { turn.poll(self.count, |turn| waitable(self.at(turn, &order)), context) };
+                let index = self.at(ready!(selected), &order);
+                if self.try_this(index, &attempt) {
                     return Poll::Ready(index);
                 }
             }
-            // SAFETY: the caller upholds the contract of `AsyncTurn::poll`: the waitables stay in place while the wait
-            // lasts.
-            let selected = unsafe { turn.poll(self.count, |turn| waitable(self.at(turn, &order)), context) };
-            let index = self.at(ready!(selected), &order);
-            if self.try_this(index, &attempt) {
-                return Poll::Ready(index);
-            }
-        }
+        })
     }
 
     /// Ends the wait of [`poll_one`](Self::poll_one), if there is one: see [`AsyncTurn::leave`].

@@ -10,12 +10,12 @@
 use super::choose::Choice;
 use crate::{
     channel::select::macro_arms::{AnyArm, OneArm},
-    wait::future::{AsyncTurn, poll_pause},
+    wait::future::{AsyncTurn, poll_counted},
 };
 use std::{
     marker::PhantomPinned,
     pin::Pin,
-    task::{Context, Poll, ready},
+    task::{Context, Poll},
 };
 
 /// Any number of arms.
@@ -94,9 +94,10 @@ impl<A: Arms> Future for Choosing<A> {
         let order = |turn: usize| arms.arm(turn).turn();
         let attempt = |index: usize| arms.arm(index).attempt();
         if this.has_default {
-            ready!(poll_pause(context));
-            this.choice.try_one(order, attempt);
-            return Poll::Ready(arms.take_done());
+            return poll_counted(context, |_| {
+                this.choice.try_one(order, attempt);
+                Poll::Ready(arms.take_done())
+            });
         }
         // SAFETY: the arms are pinned with this future, whose `Drop` ends the wait.
         let done = unsafe { this.choice.poll_one(&mut this.turn, order, |index| arms.arm(index), attempt, context) };

@@ -16,6 +16,7 @@ use crate::{
     time::NEVER,
     wait::{
         Cancelled, WaitError,
+        future::count_ready,
         suspend::{WaitReason, leave},
         waitable::Waitable,
         waiter::Waiter,
@@ -131,6 +132,7 @@ impl<T> Receiver<T> {
     /// Returns the errors of [`recv_async`](Self::recv_async).
     pub async fn recv_many_async(&mut self, into: &mut Vec<T>, limit: usize) -> Result<usize, Closed> {
         if limit == 0 {
+            count_ready().await;
             return Ok(0);
         }
         into.push(self.recv_async().await?);

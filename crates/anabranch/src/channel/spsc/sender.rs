@@ -12,7 +12,7 @@ use crate::{
         limit::timed,
     },
     time::NEVER,
-    wait::{suspend::WaitReason, waitable::waits_by},
+    wait::{future::count_ready, suspend::WaitReason, waitable::waits_by},
 };
 use std::{cell::Cell, collections::VecDeque, fmt};
 
@@ -158,6 +158,7 @@ impl<T> Sender<T> {
     /// # Errors
     /// Returns an error if the stream is closed. Values that were not sent are still in `values`.
     pub async fn send_all_async(&mut self, values: &mut VecDeque<T>) -> Result<(), Closed> {
+        count_ready().await;
         while !values.is_empty() {
             match self.producer.push_all(values) {
                 Ok(()) => {}

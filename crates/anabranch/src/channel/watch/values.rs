@@ -5,7 +5,7 @@ use crate::{
     channel::{Closed, RecvError, RecvTimeoutError},
     cx::{Cx, attempt::wait_for, limit::timed},
     sys::sync::Arc,
-    wait::suspend::WaitReason,
+    wait::{future::count_ready, suspend::WaitReason},
 };
 
 impl<T: Clone> Sender<T> {
@@ -110,6 +110,7 @@ impl<T> Receiver<T> {
     /// # Errors
     /// Returns an error if the channel is closed and its value does not satisfy the condition.
     pub async fn wait_for_async(&mut self, mut condition: impl FnMut(&T) -> bool) -> Result<Arc<T>, Closed> {
+        count_ready().await;
         let mut value = self.get_seen();
         while !condition(&value) {
             value = self.recv_async().await?;

@@ -36,7 +36,7 @@ use crate::{
         duplex::{At, Link, Transport},
         wire::handshake,
     },
-    wait::future::poll_pause,
+    wait::future::count_ready,
 };
 use futures_io::{AsyncRead, AsyncWrite};
 use std::{
@@ -109,7 +109,7 @@ impl<P: Script, S> Connection<P, S> {
 
     async fn carry<M: Mode<S>>(mut self) -> Result<Wire<S>, WireError> {
         loop {
-            poll_fn(poll_pause).await;
+            count_ready().await;
             let is_ours = P::STATES[self.state].is_clients == self.is_client;
             let next = if is_ours { self.send_next::<M>().await } else { self.recv_next::<M>().await };
             match next? {

@@ -1,5 +1,6 @@
 //! Fibers: spawning, joining, cancelling, time, limits and shutdown.
 
+mod async_budget;
 mod awaiting;
 mod balance;
 mod blocking;
