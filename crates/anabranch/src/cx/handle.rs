@@ -17,8 +17,8 @@ use crate::{
         future::{AsyncWait, poll_counted},
         latch::{Latch, LatchWait},
         suspend::WaitReason,
-        waitable::Waitable,
-        waiter::{Selected, Waiter},
+        waitable::waits_by,
+        waiter::Selected,
     },
 };
 use std::{
@@ -26,6 +26,7 @@ use std::{
     fmt,
     future::Future,
     marker::PhantomData,
+    ops::Deref,
     pin::Pin,
     ptr::NonNull,
     task::{Context, Poll, ready},
@@ -343,22 +344,29 @@ impl<T> Cancel for Whole<T> {
     }
 }
 
+/// The latch of a task, which the reference keeps alive.
+struct DoneLatch<T>(TaskRef<T>);
+
+impl<T> Deref for DoneLatch<T> {
+    type Target = Latch;
+
+    fn deref(&self) -> &Latch {
+        self.0.done()
+    }
+}
+
 /// The end of a task as a waitable for async code.
 pub(super) struct Done<T> {
-    // Declared first, so dropped before the task, to which it refers.
-    wait: LatchWait<&'static Latch>,
-    task: TaskRef<T>,
+    wait: LatchWait<DoneLatch<T>>,
 }
 
 impl<T> Done<T> {
     fn new(task: TaskRef<T>) -> Self {
-        let slot: *const Latch = task.done();
-        // SAFETY: the latch is in the task's block, which `task` keeps alive for as long as the wait lives.
-        Self { wait: LatchWait::new(unsafe { &*slot }), task }
+        Self { wait: LatchWait::new(DoneLatch(task)) }
     }
 
     pub(super) fn cancel(&self) {
-        self.task.scope().cancel();
+        self.wait.latch().0.scope().cancel();
     }
 }
 
@@ -366,22 +374,11 @@ impl<T> Attempt for Done<T> {
     type Output = ();
 
     fn attempt(&self) -> Option<()> {
-        self.task.done().is_notified().then_some(())
+        self.wait.latch().is_notified().then_some(())
     }
 }
 
-// SAFETY: both functions only forward to `wait`, which upholds the contract.
-unsafe impl<T> Waitable for Done<T> {
-    unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
-        // SAFETY: the caller keeps the armed waiter alive and this in place until `unregister`.
-        unsafe { self.wait.register(waiter, ticket) }
-    }
-
-    unsafe fn unregister(&self, is_selected: bool) {
-        // SAFETY: the caller has registered the waiter here, and its wait has ended.
-        unsafe { self.wait.unregister(is_selected) }
-    }
-}
+waits_by!(wait: Done<T>, [T]);
 
 impl<T> Future for JoinHandle<T> {
     type Output = Result<T, JoinError>;

@@ -170,8 +170,8 @@ unsafe impl<S: Deref<Target = Latch>> Waitable for LatchWait<S> {
 }
 
 impl<S: Deref<Target = Latch>> LatchWait<S> {
-    /// Returns the latch.
-    pub(crate) fn latch(&self) -> &Latch {
+    /// Returns what refers to the latch.
+    pub(crate) fn latch(&self) -> &S {
         &self.latch
     }
 }
