@@ -242,6 +242,9 @@ unsafe impl<S: Socket, F> Waitable for Operation<'_, S, F> {
 /// It may be over in vain, so follow it by an attempt that does not wait, such as
 /// [`TcpStream::try_read`](crate::net::TcpStream::try_read). If that would block, the next operation waits.
 ///
+/// The first such operation of a socket asks the system, whose answer comes as an event. So a selection with a
+/// `default` may find the socket not ready although an attempt would succeed.
+///
 /// ```
 /// use anabranch::{channel, net::UdpSocket, select};
 ///
@@ -278,10 +281,12 @@ impl Attempt for Ready<'_> {
     type Output = io::Result<()>;
 
     fn attempt(&self) -> Option<io::Result<()>> {
+        let seen = self.readiness().see();
         if !self.source.is_registered() {
-            // Nothing is known yet. The registration reports how it is.
-            self.readiness().clear(self.readiness().see());
-        } else if self.readiness().see().is_ready() {
+            // Nothing is known yet. The registration reports how it is. If another thread registers meanwhile, its
+            // event comes after `seen` and is kept.
+            self.readiness().clear(seen);
+        } else if seen.is_ready() {
             return Some(Ok(()));
         }
         register(self.source, self.socket, self.direction).err().map(Err)
