@@ -148,6 +148,40 @@ fn endpoints_can_be_members_of_set() {
     });
 }
 
+/// Of both transports, and however often it is asked.
+#[test]
+fn endpoint_is_ready_if_and_only_if_try_recv_receives() {
+    fn is_ready<E: proto::ReceiveEndpoint>(end: &mut E, is_ready: impl Fn(&E) -> bool) -> bool {
+        let mut answers = (0..3).map(|_| is_ready(end));
+        let first = answers.next().unwrap();
+        assert!(answers.all(|answer| answer == first));
+        first
+    }
+    let tally = Tally::default();
+    let (client, mut server) = turns::pipe();
+    assert!(!is_ready(&mut server, |end| end.is_ready()));
+    let Err(proto::EndpointTryRecvError::Empty(mut server)) = server.try_recv() else { panic!() };
+    let client = client.ask(tally.make()).unwrap();
+    for _ in 0..3 {
+        assert!(is_ready(&mut server, |end| end.is_ready()) && Polled::new(server.ready_async()).poll().is_some());
+    }
+    assert!(server.try_recv().is_ok());
+    assert!(client.is_ready(), "the other side is gone");
+
+    let (flow, mut server) = flow::pipe();
+    assert!(!is_ready(&mut server, |end| end.is_ready()));
+    let Err(proto::EndpointTryRecvError::Empty(mut server)) = server.try_recv() else { panic!() };
+    let flow = flow.try_next(tally.make()).unwrap();
+    for _ in 0..3 {
+        assert!(is_ready(&mut server, |end| end.is_ready()) && Polled::new(server.ready_async()).poll().is_some());
+    }
+    let Ok(flow::server::FlowMessage::Next(_, mut server)) = server.try_recv() else { panic!() };
+    assert!(!is_ready(&mut server, |end| end.is_ready()));
+    drop(flow);
+    assert!(is_ready(&mut server, |end| end.is_ready()));
+    assert!(matches!(server.try_recv(), Err(proto::EndpointTryRecvError::Closed)));
+}
+
 #[test]
 fn endpoint_used_up_by_select_is_closed() {
     let tally = Tally::default();
