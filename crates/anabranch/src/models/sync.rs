@@ -6,10 +6,14 @@
 
 use super::{explore, thread::Thread};
 use crate::{
-    cx::Cx,
+    cx::{Cx, attempt::wait_without_deadline},
     sync::{AcquireError, Barrier, Condvar, Event, Mutex, Notify, OnceCell, Semaphore, TryAcquireError},
-    sys::sync::{Arc, Cell},
-    wait::{Cancelled, cancel::CancelScope, suspend::Suspend},
+    sys::sync::{Arc, AtomicBool, Cell, Ordering},
+    wait::{
+        Cancelled,
+        cancel::CancelScope,
+        suspend::{Suspend, WaitReason},
+    },
 };
 use loom::thread;
 use std::{
@@ -266,6 +270,27 @@ fn models_notify_wakes_one() {
         shared.primitive.notify_one();
         assert_eq!(waits.join().unwrap(), 1);
         assert!(!shared.primitive.try_notified());
+    });
+}
+
+/// A wake-up for all that comes after the creation of a wait ends the wait, wherever the waiter is.
+#[test]
+fn models_notify_waiters_end_every_wait_that_exists() {
+    explore("notify, all waiters", None, || {
+        let shared = Shared::new((Notify::new(), AtomicBool::new(false)));
+        let waits = spawn(&shared, |shared, cx| {
+            let (notify, is_over) = &shared.primitive;
+            let wait = notify.notifying();
+            if !is_over.load(Ordering::Acquire) {
+                wait_without_deadline(cx, &wait, WaitReason::new(&"a model")).unwrap();
+            }
+            shared.value.get()
+        });
+        let (notify, is_over) = &shared.primitive;
+        shared.value.set(1);
+        is_over.store(true, Ordering::Release);
+        notify.notify_waiters();
+        assert_eq!(waits.join().unwrap(), 1);
     });
 }
 

@@ -4,6 +4,10 @@
 //! a wait without being received (its future was dropped) is passed on to the next waiter, or kept. A wake-up for all
 //! ends with its waiter: the others got one, too. A waiter joins the present round, and `notify_waiters` ends the waits
 //! of that round and of earlier ones, so the lock may be released between two batches.
+//!
+//! A wait remembers the round in which it was created, and is over as soon as that round is. So a wait that has not
+//! joined the queue yet counts as well. The number of the round is read without the lock. Reading acquires, and the end
+//! of a round releases. So whoever finds a later round also sees what came before the call that ended the earlier one.
 
 use crate::{
     cx::{
@@ -11,7 +15,7 @@ use crate::{
         attempt::{Attempt, wait_async_for, wait_within, wait_without_deadline},
         limit::timed,
     },
-    sys::sync::{Mutex, const_unless_loom, lock},
+    sys::sync::{AtomicU64, Mutex, Ordering, const_unless_loom, lock},
     wait::{
         Cancelled, WaitError,
         queue::{Entry, Queue, Wakes},
@@ -20,7 +24,7 @@ use crate::{
         waiter::Waiter,
     },
 };
-use std::{cell::Cell, fmt};
+use std::{cell::Cell, fmt, future::Future};
 
 /// A wake-up. [`notify_one`](Self::notify_one) wakes one waiter, or the next one to come.
 ///
@@ -47,13 +51,13 @@ use std::{cell::Cell, fmt};
 /// });
 /// ```
 pub struct Notify {
+    /// The number of the present round. Changed under the lock.
+    round: AtomicU64,
     state: Mutex<State>,
 }
 
 struct State {
     queue: Queue<Turn>,
-    /// The number of the present round.
-    round: u64,
     /// Whether a wake-up is kept for the next waiter.
     is_kept: bool,
 }
@@ -69,7 +73,7 @@ impl Notify {
     const_unless_loom! {
         /// Creates one without a kept wake-up.
         pub fn new() -> Self {
-            Self { state: Mutex::new(State { queue: Queue::new(), round: 0, is_kept: false }) }
+            Self { round: AtomicU64::new(0), state: Mutex::new(State { queue: Queue::new(), is_kept: false }) }
         }
     }
 
@@ -93,11 +97,25 @@ impl Notify {
     }
 
     /// Wakes all waiters. Keeps nothing for later ones.
+    ///
+    /// A wait counts as a waiter from its creation on, as in tokio: the future of
+    /// [`notified_async`](Self::notified_async) and the operation [`notifying`](Self::notifying) are woken although
+    /// they have not been polled. So create the wait first, then check the condition, and then wait.
+    ///
+    /// ```
+    /// use anabranch::sync::Notify;
+    ///
+    /// let notify = Notify::new();
+    /// anabranch::run(|cx| {
+    ///     let changed = notify.notified_async();
+    ///     notify.notify_waiters();
+    ///     cx.block_on(changed).unwrap();
+    /// });
+    /// ```
     pub fn notify_waiters(&self) {
         let ended = {
-            let mut state = lock(&self.state);
-            state.round += 1;
-            state.round - 1
+            let _state = lock(&self.state);
+            self.round.fetch_add(1, Ordering::Release)
         };
         loop {
             let mut wakes = Wakes::new();
@@ -133,8 +151,11 @@ impl Notify {
     }
 
     /// Like [`notified`](Self::notified), for async code. A future that is dropped passes its wake-up on.
-    pub async fn notified_async(&self) {
-        wait_async_for(self.notifying()).await;
+    ///
+    /// The future is woken by each [`notify_waiters`](Self::notify_waiters) after this call, and by
+    /// [`notify_one`](Self::notify_one) once it has been polled.
+    pub fn notified_async(&self) -> impl Future<Output = ()> {
+        wait_async_for(self.notifying())
     }
 
     /// Takes the kept wake-up. Returns whether there was one.
@@ -142,15 +163,27 @@ impl Notify {
         std::mem::take(&mut lock(&self.state).is_kept)
     }
 
-    /// Returns the wait as an operation, for [`select!`](crate::select).
+    /// Returns the wait as an operation, for [`select!`](crate::select). It completes by each
+    /// [`notify_waiters`](Self::notify_waiters) since its creation, or since it completed last.
     pub fn notifying(&self) -> Notifying<'_> {
-        Notifying { notify: self, entry: Entry::new(Turn { round: 0, is_alone: false }), woken: Cell::new(Woken::Not) }
+        Notifying {
+            notify: self,
+            since: Cell::new(self.round()),
+            entry: Entry::new(Turn { round: 0, is_alone: false }),
+            woken: Cell::new(Woken::Not),
+        }
+    }
+
+    fn round(&self) -> u64 {
+        self.round.load(Ordering::Acquire)
     }
 }
 
 /// Waiting for a [`Notify`], as an operation. Made by [`Notify::notifying`].
 pub struct Notifying<'a> {
     notify: &'a Notify,
+    /// The round in which the wait was created, or completed last.
+    since: Cell<u64>,
     entry: Entry<Turn>,
     woken: Cell<Woken>,
 }
@@ -167,10 +200,12 @@ impl Attempt for Notifying<'_> {
     type Output = ();
 
     fn attempt(&self) -> Option<()> {
-        match self.woken.replace(Woken::Not) {
-            Woken::Not => self.notify.try_notified().then_some(()),
-            Woken::Alone | Woken::WithAll => Some(()),
-        }
+        let round = self.notify.round();
+        let is_over = match self.woken.replace(Woken::Not) {
+            Woken::Not => round != self.since.get() || self.notify.try_notified(),
+            Woken::Alone | Woken::WithAll => true,
+        };
+        is_over.then(|| self.since.set(round))
     }
 
     fn pass_on(&self) {
@@ -184,10 +219,10 @@ impl Attempt for Notifying<'_> {
 unsafe impl Waitable for Notifying<'_> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
         let mut state = lock(&self.notify.state);
-        if state.is_kept {
+        let round = self.since.get();
+        if state.is_kept || round != self.notify.round() {
             return false;
         }
-        let round = state.round;
         // SAFETY: the entry belongs to this wait and is in no queue, by the contract of `Waitable`. It stays where it
         // is, and the waiter armed, until `unregister`.
         unsafe {

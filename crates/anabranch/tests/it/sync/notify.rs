@@ -2,7 +2,9 @@
 
 use crate::common::{fibers::with_every_cx, waits::Polled};
 use anabranch::{
-    WaitError, select,
+    WaitError,
+    channel::Select,
+    select,
     sync::{Mutex, MutexGuard, Notify, RwLock, RwLockReadGuard, RwLockWriteGuard},
 };
 use std::{
@@ -43,6 +45,38 @@ fn waiters_are_woken_in_order_and_all_at_once() {
     notify.notify_waiters();
     assert!(waiting.iter_mut().all(|waiting| waiting.poll().is_some()));
     assert!(!notify.try_notified());
+}
+
+/// A wait counts from its creation on, whether it was polled or not: a waiter checks its condition in between.
+#[test]
+fn wait_that_was_not_polled_is_woken_with_all() {
+    with_every_cx(|cx| {
+        let notify = Notify::new();
+        let (created, operation) = (notify.notified_async(), notify.notifying());
+        notify.notify_waiters();
+        assert_eq!(Polled::new(created).poll(), Some(()));
+        assert_eq!(select!(cx, { () = operation => 1, default => 2 }), Ok(1));
+        drop(Polled::waiting(notify.notified_async()));
+        assert_eq!(notify.notified_timeout(cx, SHORT), Err(WaitError::TimedOut), "it was created later");
+
+        // In a selection it counts again from the time when it was completed.
+        let mut select = Select::from_iter([notify.notifying()]);
+        assert_eq!(select.try_now(), None);
+        notify.notify_waiters();
+        notify.notify_waiters();
+        assert_eq!((select.try_now(), select.try_now()), (Some((0, ())), None));
+        let mut waiting = Polled::waiting(select.wait_async());
+        notify.notify_waiters();
+        assert!(waiting.is_woken() && waiting.poll().is_some());
+        drop(waiting);
+        assert_eq!(select.try_now(), None);
+
+        // A wake-up for one goes to a waiter in the queue, or is kept.
+        let mut created = Polled::new(notify.notified_async());
+        let mut waiting = Polled::waiting(notify.notified_async());
+        notify.notify_one();
+        assert!(created.poll().is_none() && waiting.poll().is_some());
+    });
 }
 
 #[test]
