@@ -7,6 +7,8 @@
 //! | a foreign call that blocks | the thread blocks, and so do its fibers | [`Cx::blocking`](crate::Cx::blocking) |
 //! | [`run`](crate::run) on a fiber | the thread blocks, and so do its fibers | pass the fiber's `cx` down |
 //! | a long computation on a fiber, also a parallel one | the other fibers of its thread wait; the pool reports the first case | [`Cx::blocking`](crate::Cx::blocking), see [`compute_and_serve`](super::compute_and_serve); or [`Cx::yield_now`](crate::Cx::yield_now) |
+//! | a loop around `try_recv` or `try_lock` on a fiber | the other fibers of its thread do not run, even the one that would send | `recv(cx)`; or [`Cx::yield_now`](crate::Cx::yield_now) in each round |
+//! | a future of a lock that was polled, and is neither polled nor dropped | it holds up the waiters behind it | await it at once, or drop it: see [below](#futures-that-are-neglected) |
 //! | locks taken in two orders | the fibers wait for each other; the pool reports it | one order, or a time limit: see [`tuning`](super::tuning#finding-a-hang) |
 //! | a large stack frame | the process ends with a message | [`Builder::fiber_stack_size`](crate::Builder::fiber_stack_size) |
 //! | `fork()` without `exec` | the pool has no threads in the child | fork before the first use |
@@ -96,6 +98,36 @@
 //!
 //! The pool reports the first wait of a fiber inside `run`. On Linux it also reports a fiber that has blocked its
 //! thread for a second while the thread has other fibers. [`tuning`](super::tuning) shows how to receive these reports.
+//!
+//! # Loops that do not wait
+//! Functions whose names begin with `try_` never wait, so they do not let other fibers run. A loop around them keeps
+//! its thread, and the fiber that would end the loop may belong to the same thread. Wait with the `cx`. If there is no
+//! wait for what the loop looks for, yield in each round:
+//! ```
+//! use anabranch::channel;
+//!
+//! let pool = anabranch::Pool::builder().threads(1).build()?;
+//! let (sender, receiver) = channel::unbounded();
+//! let got = pool.run(|cx| cx.scope(|s| {
+//!     s.spawn(|cx| sender.send(cx, 7).unwrap());
+//!     s.spawn(|cx| loop {
+//!         match receiver.try_recv() {
+//!             Ok(n) => break n,
+//!             Err(_) => cx.yield_now(),
+//!         }
+//!     }).join(s)
+//! }))?;
+//! assert_eq!(got, 7);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//! Async code has the same hazard with functions that are not `async`. Every `async fn` of this crate now and then lets
+//! other tasks run, also if it is ready at once.
+//!
+//! # Futures that are neglected
+//! A future that waits for a lock or a permit is in a queue once it was polled. Its turn comes whether its task polls
+//! it or not, so the waiters behind it wait for the task. That happens if a task keeps the future and awaits something
+//! else: for example in the body of an arm, while another arm of the same selection refers to the future. Await the
+//! future to its end, or drop it first. A fiber that waits with its `cx` does nothing else until the wait is over.
 //!
 //! # Stack size
 //! A fiber's stack has 256 KiB, or 1 MiB if this crate is compiled with debug assertions. A fiber that needs more

@@ -108,7 +108,8 @@ impl Barrier {
         }
     }
 
-    /// Like [`wait`](Self::wait), for async code. A future that is dropped before all parties arrive no longer counts.
+    /// Like [`wait`](Self::wait), for async code. The party arrives when the future is polled first. A future that is
+    /// dropped before all parties arrive no longer counts.
     pub async fn wait_async(&self) -> bool {
         count_ready().await;
         match self.arrive() {

@@ -142,6 +142,10 @@ impl Event {
 
     /// Like [`wait`](Self::wait), for async code. The future may be dropped at any time.
     ///
+    /// An event is a state, and the wait begins when the future is polled first. If the event is set and reset before
+    /// that, the wait does not notice it. [`Notify::notify_waiters`](super::Notify::notify_waiters) also wakes waits
+    /// that were created and not polled.
+    ///
     /// ```
     /// let event = anabranch::sync::Event::new();
     /// anabranch::run(|cx| {

@@ -156,6 +156,10 @@ impl<T: ?Sized> Mutex<T> {
     /// Like [`lock`](Self::lock), for async code. A future that is dropped leaves the queue. If it was just handed the
     /// lock, it passes the lock on.
     ///
+    /// A future that was polled keeps its place in the queue until it is dropped, and may be handed the lock meanwhile.
+    /// So if a task neither polls nor drops it, because it awaits something else first, the waiters behind it may wait
+    /// as long. See [hazards](crate::guide::hazards#futures-that-are-neglected).
+    ///
     /// ```
     /// use anabranch::sync::Mutex;
     ///

@@ -165,12 +165,16 @@ impl<T: ?Sized> RwLock<T> {
         /// ```
     }
 
-    /// Like [`read`](Self::read), for async code. The future may be dropped at any time.
+    /// Like [`read`](Self::read), for async code. The future may be dropped at any time. If it was polled and is then
+    /// neither polled nor dropped, it holds up the waiters behind it, as with
+    /// [`Mutex::lock_async`](super::Mutex::lock_async).
     pub async fn read_async(&self) -> RwLockReadGuard<'_, T> {
         wait_async_for(self.reading()).await
     }
 
-    /// Like [`write`](Self::write), for async code. The future may be dropped at any time.
+    /// Like [`write`](Self::write), for async code. The future may be dropped at any time. If it was polled and is then
+    /// neither polled nor dropped, it holds up the waiters behind it, as with
+    /// [`Mutex::lock_async`](super::Mutex::lock_async).
     ///
     /// ```
     /// use anabranch::sync::RwLock;

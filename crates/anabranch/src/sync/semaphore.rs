@@ -153,7 +153,8 @@ impl Semaphore {
     }
 
     /// Like [`acquire`](Self::acquire), for async code. A future that is dropped leaves the queue, and returns permits
-    /// that it was just given.
+    /// that it was just given. A future that was polled and is then neither polled nor dropped holds up the waiters
+    /// behind it, as with [`Mutex::lock_async`](super::Mutex::lock_async).
     ///
     /// # Errors
     /// Returns an error if the semaphore is closed.

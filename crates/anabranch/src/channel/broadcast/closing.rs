@@ -14,7 +14,8 @@ pub struct Closing<'a, T> {
 impl<T> Sender<T> {
     closed! {
         /// Waits until sending would fail: no receiver is left, or the channel is closed. So a sender can stop work
-        /// whose result no receiver will get.
+        /// whose result no receiver will get. A wait sees the state of the time when it looks: if there is a new
+        /// receiver by then, it continues.
         ///
         /// # Errors
         /// Returns an error if the wait is cancelled.

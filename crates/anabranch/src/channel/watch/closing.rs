@@ -18,7 +18,8 @@ impl<T> Sender<T> {
     closed! {
         /// Waits until no receiver is left, or the channel is closed by [`close`](Self::close). So a sender can stop
         /// work whose result no receiver will see. [`subscribe`](Self::subscribe) may make a new receiver afterwards,
-        /// so [`is_closed`](Self::is_closed) tells only of `close`.
+        /// so [`is_closed`](Self::is_closed) tells only of `close`. A wait sees the state of the time when it looks: if
+        /// there is a new receiver by then, it continues.
         ///
         /// # Errors
         /// Returns an error if the wait is cancelled.

@@ -21,6 +21,28 @@ use std::{
 
 const SHORT: Duration = Duration::from_millis(2);
 
+/// Closing is a state, so a wait that was created and not polled sees what holds when it is polled.
+#[test]
+fn wait_that_was_not_polled_sees_the_present_state() {
+    let (sender, receiver) = unbounded::<u32>();
+    let created = sender.closed_async();
+    drop(receiver);
+    assert_eq!(Polled::new(created).poll(), Some(()));
+
+    let (sender, mut receiver) = watch::channel(0);
+    let mut created = Polled::new(sender.closed_async());
+    let mut begun = Polled::waiting(sender.closed_async());
+    let changed = receiver.recv_async();
+    sender.send(1).unwrap();
+    assert_eq!(Polled::new(changed).poll(), Some(Ok(Arc::new(1))), "a receiver remembers what it has seen");
+    drop(receiver);
+    let another = sender.subscribe();
+    assert!(begun.is_woken());
+    assert!(created.poll().is_none() && begun.poll().is_none());
+    drop(another);
+    assert!(created.poll().is_some() && begun.poll().is_some());
+}
+
 #[test]
 fn closed_waits_until_last_receiver_is_gone() {
     with_every_cx(|cx| {

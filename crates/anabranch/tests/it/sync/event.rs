@@ -74,6 +74,21 @@ fn woken_waiter_proceeds_after_reset() {
     assert!(late.poll().is_some());
 }
 
+/// An event is a state: a wait begins when it is polled first, and sees the state of that time.
+#[test]
+fn wait_that_was_not_polled_misses_event_that_is_reset() {
+    let event = Event::new();
+    let begun = Polled::waiting(event.wait_async());
+    let (mut created, operation) = (Polled::new(event.wait_async()), event.waiting());
+    event.set();
+    event.reset();
+    assert!(begun.is_woken());
+    assert!(created.poll().is_none());
+    assert_eq!(anabranch::run(|cx| anabranch::select!(cx, { () = operation => 1, default => 2 })), Ok(2));
+    event.set();
+    assert!(created.is_woken() && created.poll().is_some());
+}
+
 #[test]
 fn futures_may_be_dropped_in_every_state() {
     let event = Event::new();
