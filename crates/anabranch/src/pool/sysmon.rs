@@ -182,21 +182,22 @@ pub(crate) fn is_asleep(_: u32) -> Option<bool> {
     None
 }
 
-/// The clock mostly stands still. If blocked threads often counted as running, their slots would never be free.
+/// The clock mostly stands still, and threads are mostly asleep. A slot is released only when all threads count as
+/// blocked, which would hardly ever happen otherwise.
 #[cfg(shuttle)]
 pub(crate) fn cpu_clock(_: u32) -> Option<u64> {
-    let runs = crate::sys::chance::one_in(8);
+    let runs = crate::sys::chance::one_in(32);
     Some(if runs { u64::MAX } else { 0 })
 }
 
 #[cfg(shuttle)]
-fn waits_for_thread(_: u32) -> Option<bool> {
-    Some(!crate::sys::chance::one_in(4))
+pub(crate) fn is_asleep(_: u32) -> Option<bool> {
+    (!crate::sys::chance::one_in(16)).then(|| !crate::sys::chance::one_in(16))
 }
 
 #[cfg(shuttle)]
-pub(crate) fn is_asleep(_: u32) -> Option<bool> {
-    (!crate::sys::chance::one_in(8)).then(|| !crate::sys::chance::one_in(4))
+fn waits_for_thread(_: u32) -> Option<bool> {
+    Some(!crate::sys::chance::one_in(8))
 }
 
 #[cfg(all(test, target_os = "linux", not(shuttle)))]
