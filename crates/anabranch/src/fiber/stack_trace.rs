@@ -73,7 +73,7 @@ impl Worker {
             let answer = |number, capture: &dyn Fn() -> Option<Backtrace>| {
                 if let Ok(Some(stack)) = catch_unwind(AssertUnwindSafe(capture)) {
                     // The reporter may have ceased to wait.
-                    let _ = request.answers.send((number, stack));
+                    request.answers.send((number, stack));
                 }
             };
             if let Some(number) = request.thread

@@ -14,7 +14,7 @@ use crate::{
     },
     sys::{
         asymmetric_fence::{self, Fence},
-        sync::mpsc,
+        channel::channel,
         thread,
     },
 };
@@ -101,7 +101,7 @@ impl Builder {
         let waits_for_threads = is_own_spawn && !self.without_waiting_for_start;
         let mut pool = Pool { registry, joins_threads: waits_for_threads };
         live::add(&pool.registry);
-        let (started, starts) = mpsc::channel();
+        let (started, starts) = channel();
         // On a system without threads the caller is the only one, whatever number was requested.
         let own = if thread::CAN_START { threads } else { 0 };
         let first = usize::from(self.uses_current_thread);
@@ -122,7 +122,7 @@ impl Builder {
                 Err(error) => return Err(BuildError::Spawn(error)),
             }
         }
-        // A thread that ends without sending closes the channel.
+        // A thread that ends without sending drops its sender.
         drop(started);
         let awaited = if waits_for_threads { first..running } else { 0..0 };
         for _ in awaited {

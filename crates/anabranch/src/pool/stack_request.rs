@@ -25,16 +25,16 @@
 
 use crate::{
     fiber::kick::Kick,
-    sys::sync::{Mutex, lock},
+    sys::{
+        channel::Sender,
+        sync::{Mutex, lock},
+    },
 };
 use std::{
     backtrace::Backtrace,
     collections::HashMap,
     // Not from `sys`: no model has reports.
-    sync::{
-        atomic::{AtomicBool, Ordering},
-        mpsc,
-    },
+    sync::atomic::{AtomicBool, Ordering},
 };
 
 /// The requests to one worker.
@@ -51,7 +51,7 @@ pub(crate) struct StackRequest {
     pub(crate) fibers: HashMap<usize, (usize, u32)>,
     /// The number of the thread itself, if that waits.
     pub(crate) thread: Option<usize>,
-    pub(crate) answers: mpsc::Sender<(usize, Backtrace)>,
+    pub(crate) answers: Sender<(usize, Backtrace)>,
 }
 
 impl StackRequests {

@@ -8,11 +8,11 @@ use crate::{
         stack_request::StackRequest,
         worker::Worker,
     },
-    sys::clock::Instant,
+    sys::{channel::channel, clock::Instant},
 };
 use std::{
     collections::{HashMap, hash_map::Entry},
-    sync::{Arc, mpsc},
+    sync::Arc,
     time::Duration,
 };
 
@@ -29,7 +29,7 @@ pub(crate) fn add(report: &mut Report, registries: &[&Registry]) {
     if cfg!(any(shuttle, miri)) {
         return;
     }
-    let (sender, answers) = mpsc::channel();
+    let (sender, answers) = channel();
     let mut requests: HashMap<(usize, usize), StackRequest> = HashMap::new();
     for index in chosen {
         let fiber = &report.fibers[index];
@@ -51,7 +51,7 @@ pub(crate) fn add(report: &mut Report, registries: &[&Registry]) {
     }
     let start = Instant::now();
     // All senders are gone when each request was answered.
-    while let Ok((index, stack)) = answers.recv_timeout(PATIENCE.saturating_sub(start.elapsed())) {
+    while let Some((index, stack)) = answers.recv_timeout(PATIENCE.saturating_sub(start.elapsed())) {
         report.fibers[index].stack = Some(Arc::new(stack));
         report.missing_stacks = report.missing_stacks.map(|count| count - 1);
     }

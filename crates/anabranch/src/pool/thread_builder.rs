@@ -2,7 +2,7 @@
 
 use crate::{
     pool::{id::PoolId, registry::Registry, worker::Worker},
-    sys::sync::{Arc, mpsc},
+    sys::{channel::Sender, sync::Arc},
 };
 use std::fmt;
 
@@ -11,7 +11,7 @@ pub struct ThreadBuilder {
     registry: Arc<Registry>,
     index: usize,
     name: String,
-    started: mpsc::Sender<bool>,
+    started: Sender<bool>,
 }
 
 impl ThreadBuilder {
@@ -20,7 +20,7 @@ impl ThreadBuilder {
     /// # Safety
     /// `index` is that of one of the pool's own worker entries, which no thread holds. The caller starts no other
     /// thread for it.
-    pub(super) unsafe fn new(registry: &Registry, index: usize, started: mpsc::Sender<bool>) -> Self {
+    pub(super) unsafe fn new(registry: &Registry, index: usize, started: Sender<bool>) -> Self {
         let name = registry.pool_threads.name(index, false);
         Self { registry: registry.shared(), index, name, started }
     }

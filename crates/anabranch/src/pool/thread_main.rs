@@ -2,14 +2,14 @@
 
 use crate::{
     pool::{registry::Registry, worker::Worker},
-    sys::sync::mpsc,
+    sys::channel::Sender,
 };
 use std::io;
 
 impl Registry {
     /// Starts the thread of a worker entry. The thread sends whether its start handler returned. Without `started` it
     /// is a spare.
-    pub(crate) fn start_thread(&self, worker: &Worker, started: Option<mpsc::Sender<bool>>) -> io::Result<()> {
+    pub(crate) fn start_thread(&self, worker: &Worker, started: Option<Sender<bool>>) -> io::Result<()> {
         let registry = self.shared();
         let index = worker.index;
         // Users see this number, so guests are not counted.
@@ -18,7 +18,7 @@ impl Registry {
     }
 
     /// Runs a thread of the pool from start to end.
-    pub(super) fn run_thread(&self, index: usize, number: usize, started: Option<mpsc::Sender<bool>>) {
+    pub(super) fn run_thread(&self, index: usize, number: usize, started: Option<Sender<bool>>) {
         let me = self.worker(index);
         // SAFETY: only the thread that was started for it holds one of the pool's own worker entries. This is that
         // thread, and it keeps the registry alive.
@@ -28,8 +28,8 @@ impl Registry {
         let is_ready = self.pool_threads.call_on_start(number);
         let is_spare = started.is_none();
         if let Some(started) = started {
-            // If another thread has failed, the builder no longer receives, and the pool is closing.
-            let _ = started.send(is_ready);
+            // If another thread has failed, the builder does not receive this, and the pool is closing.
+            started.send(is_ready);
         }
         self.work(me, is_spare);
         // SAFETY: the worker entry outside of every pool is a static.

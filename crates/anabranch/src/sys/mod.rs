@@ -4,6 +4,8 @@
 pub(crate) mod asymmetric_fence;
 #[cfg(shuttle)]
 pub(crate) mod chance;
+#[cfg(not(loom))]
+pub(crate) mod channel;
 pub(crate) mod clock;
 pub(crate) mod diagnostics;
 #[cfg(all(any(unix, windows), not(any(loom, shuttle))))]

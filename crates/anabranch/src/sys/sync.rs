@@ -13,7 +13,6 @@ pub(crate) use std::{
     sync::{
         Condvar, Mutex, MutexGuard,
         atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence},
-        mpsc,
     },
 };
 
@@ -33,7 +32,6 @@ pub(crate) use shuttle::{
     sync::{
         Condvar, Mutex, MutexGuard,
         atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence},
-        mpsc,
     },
 };
 

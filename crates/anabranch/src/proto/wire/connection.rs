@@ -36,6 +36,7 @@ use crate::{
         duplex::{At, Link, Transport},
         wire::handshake,
     },
+    sys::parker::Parker,
     wait::future::count_ready,
 };
 use futures_io::{AsyncRead, AsyncWrite};
@@ -46,7 +47,6 @@ use std::{
     pin::pin,
     sync::Arc,
     task::{Context, Poll, Wake, Waker, ready},
-    thread::{self, Thread},
 };
 
 /// Carries a conversation between its endpoint and a wire, while it is [run](Self::run).
@@ -274,7 +274,7 @@ pub async unsafe fn over_async<P: Script, S: AsyncRead + AsyncWrite + Unpin, E>(
 }
 
 /// Wakes a thread that waits for an endpoint.
-struct Unpark(Thread);
+struct Unpark(Parker);
 
 impl Wake for Unpark {
     fn wake(self: Arc<Self>) {
@@ -283,13 +283,14 @@ impl Wake for Unpark {
 }
 
 fn block_on<F: Future>(future: F) -> F::Output {
-    let waker = Waker::from(Arc::new(Unpark(thread::current())));
+    let thread = Arc::new(Unpark(Parker::new()));
+    let waker = Waker::from(Arc::clone(&thread));
     let mut context = Context::from_waker(&waker);
     let mut future = pin!(future);
     loop {
         match future.as_mut().poll(&mut context) {
             Poll::Ready(output) => return output,
-            Poll::Pending => thread::park(),
+            Poll::Pending => thread.0.park(),
         }
     }
 }

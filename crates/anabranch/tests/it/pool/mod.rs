@@ -11,6 +11,7 @@ mod hazards;
 mod hostile_system;
 mod large_numbers;
 mod lifecycle;
+mod park_token;
 #[cfg(target_os = "linux")]
 mod pinning;
 mod report;

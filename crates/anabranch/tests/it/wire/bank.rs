@@ -19,6 +19,7 @@ use std::{
     net::{Ipv4Addr, TcpListener, TcpStream},
     os::unix::net::UnixStream,
     thread,
+    time::{Duration, Instant},
 };
 
 proto! { #[wire(version = 1)] pub bank {
@@ -107,6 +108,33 @@ fn conversation_runs_over_wire_on_fibers() {
             assert_eq!(buying.join(cx).unwrap(), 50);
             assert!(matches!(serving.join(cx).unwrap(), (Ok(()), Ok(()))));
         });
+    });
+}
+
+/// The token of `thread::park` belongs to the program.
+#[test]
+fn connection_on_thread_leaves_park_token() {
+    const LIMIT: Duration = Duration::from_secs(10);
+    watchdog(LONG, || {
+        let (client, server) = tcp();
+        let serving = thread::spawn(move || {
+            let (server, connection) = server::over(Wire::new(server)).unwrap();
+            let running = thread::spawn(move || connection.run());
+            let _done = anabranch::run(|cx| teller(cx, server)).unwrap();
+            running.join().unwrap().unwrap();
+        });
+        let (client, connection) = client::over(Wire::new(client)).unwrap();
+        let speaking = thread::spawn(move || {
+            thread::sleep(Duration::from_millis(20));
+            anabranch::run(|cx| customer(cx, client, 1000)).unwrap().0
+        });
+        thread::current().unpark();
+        connection.run().unwrap();
+        let since = Instant::now();
+        thread::park_timeout(LIMIT);
+        assert!(since.elapsed() < LIMIT);
+        assert_eq!(speaking.join().unwrap(), 50);
+        serving.join().unwrap();
     });
 }
 
