@@ -85,7 +85,10 @@ impl Worker {
 pub fn run_pending() -> Option<bool> {
     let me = Worker::current();
     let registry = me.registry()?;
-    if !unwind::panicking() && (me.run_own() || me.run_other(registry)) {
+    let index = me.lease.get();
+    let has_run = !unwind::panicking() && (me.run_own() || me.run_other(registry));
+    me.restore_lease(index);
+    if has_run {
         return Some(true);
     }
     me.yield_slot();
@@ -106,7 +109,10 @@ pub fn run_pending() -> Option<bool> {
 pub fn run_pending_local() -> Option<bool> {
     let me = Worker::current();
     me.registry()?;
-    Some(!unwind::panicking() && me.run_own())
+    let index = me.lease.get();
+    let has_run = !unwind::panicking() && me.run_own();
+    me.restore_lease(index);
+    Some(has_run)
 }
 
 /// Returns whether this thread has pending work, which [`run_pending_local`] would run. Returns `None` outside of any

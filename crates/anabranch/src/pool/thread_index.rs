@@ -6,15 +6,17 @@
 //! index waits for one that works. The job that waits must not rely on its index meanwhile. In rayon it must not
 //! either, because a waiting thread runs other jobs under the same index.
 //!
-//! A worker runs its part of a broadcast under its own index. It gives another index, which interrupted work had, back
-//! for that time.
+//! A part of a broadcast gets the index of its worker, but like a job only when it asks for it: a guest may have that
+//! index and be blocked for long. The worker gives another index, which interrupted work had, back for that time.
 
 use crate::pool::{indices::Wanted, registry::Registry, worker::Worker};
 
 impl Worker {
     pub(super) fn thread_index(&self, registry: &Registry) -> usize {
         self.lease.get().unwrap_or_else(|| {
-            let wanted = Wanted::Any(self.index % registry.threads());
+            let own = self.index % registry.threads();
+            // In a broadcast the index is that of the part.
+            let wanted = if self.answering.get() > 0 { Wanted::Exactly(own) } else { Wanted::Any(own) };
             self.take_index(registry, wanted)
         })
     }
@@ -64,15 +66,17 @@ impl Worker {
         }
     }
 
-    /// Runs a part of a broadcast under this worker's own index.
+    /// Runs a part of a broadcast, which gets this worker's own index if it asks for one. Gives another index back that
+    /// interrupted work had; the wait of that work restores it.
     pub(super) fn with_own_index(&self, part: impl FnOnce()) {
-        let before = self.lease.get();
-        self.restore_lease(Some(self.index));
-        part();
-        if before.is_none() {
+        let has_own = self.lease.get() == Some(self.index);
+        if !has_own {
             self.end_lease();
         }
-        self.restore_lease(before);
+        part();
+        if !has_own {
+            self.end_lease();
+        }
     }
 }
 
@@ -103,7 +107,8 @@ impl Drop for Away<'_> {
 /// The index is below [`current_num_threads`](crate::current_num_threads), and no other thread of the pool has it at
 /// the same time. It stays the same until the task, root or part of a broadcast that asks for it ends. So a job may use
 /// it to access a slot of its own. The pool's own thread with the number i, as [`on_start`](crate::Builder::on_start)
-/// counts, mostly has the index i, and always in a [`broadcast`](crate::Pool::broadcast).
+/// counts, mostly has the index i, and always in a [`broadcast`](crate::Pool::broadcast). The number that `op` of a
+/// broadcast gets does not reserve that index: an `op` that shares slots with jobs has to call this.
 ///
 /// While a job waits or yields, in a [`join`](crate::join) for example, other jobs may have its index. It has the same
 /// one again when the wait returns. The index of a fiber may change when the fiber waits.

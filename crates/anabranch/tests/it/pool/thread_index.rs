@@ -229,6 +229,33 @@ fn worker_answers_under_its_own_index_on_top_of_another() {
     });
 }
 
+/// The guest is blocked in a foreign call, and its index is that of a worker.
+#[test]
+fn broadcast_does_not_wait_for_index_of_blocked_guest() {
+    in_pools(|pool| {
+        let (taken, has_index) = mpsc::channel();
+        let (wake, wakes) = mpsc::channel();
+        thread::scope(|threads| {
+            threads.spawn(move || {
+                pool.install(|| {
+                    taken.send(index()).unwrap();
+                    wakes.recv().unwrap();
+                });
+            });
+            let of_guest = has_index.recv().unwrap();
+            let expected: Vec<_> = (0..pool.num_threads()).collect();
+            assert_eq!(pool.broadcast(|i| i), expected);
+            let (done, ran) = mpsc::channel();
+            pool.spawn_broadcast(move |i| done.send(i).unwrap());
+            assert_eq!(ran.into_iter().count(), expected.len());
+            // The other workers have theirs.
+            let indices = pool.broadcast(|i| if i == of_guest { i } else { index() });
+            assert_eq!(indices, expected);
+            wake.send(()).unwrap();
+        });
+    });
+}
+
 #[test]
 fn guest_waits_for_index_until_another_leaves() {
     watchdog(LONG, || {
