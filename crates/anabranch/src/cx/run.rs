@@ -6,7 +6,7 @@ use crate::{
         thread::BlockingThread,
     },
     fiber::locals::Locals,
-    pool::{Pool, worker::Worker},
+    pool::Pool,
     wait::{cancel::CancelScope, suspend::Suspend},
 };
 
@@ -32,7 +32,7 @@ use crate::{
 /// ```
 #[track_caller]
 pub fn run<R>(body: impl FnOnce(&Cx<'_>) -> R) -> R {
-    if Worker::current().registry().is_some() {
+    if Pool::of_current().is_some() {
         return run_here(body);
     }
     Pool::of_outside().enter_to_wait(|| run_here(body))

@@ -173,6 +173,7 @@ impl<'scope, 'env> FiberScope<'scope, 'env> {
         F: FnOnce(&Cx<'_>) -> Option<T> + Send + 'scope,
         T: Send + 'scope,
     {
+        self.spawner.check_open();
         self.count();
         self.spawner.spawn_counted(name, function)
     }
@@ -262,8 +263,16 @@ impl<'scope> Spawner<'scope, '_> {
         F: FnOnce(&Cx<'_>) -> Option<T> + Send + 'scope,
         T: Send + 'scope,
     {
+        self.check_open();
         self.data.pending.fetch_add(1, Ordering::Relaxed);
         self.spawn_counted(name, function)
+    }
+
+    /// Panics if the pool has ended; see [`Registry::check_open`](crate::pool::registry::Registry::check_open).
+    #[track_caller]
+    fn check_open(self) {
+        // SAFETY: the registry outlives the data.
+        unsafe { &*self.data.registry }.check_open();
     }
 
     /// Spawns a child that the caller has counted.

@@ -116,6 +116,7 @@ where
     T: Send + 'static,
     N: Name + 'static,
 {
+    registry.check_open();
     // SAFETY: the job's share keeps the block alive until it has been run. `F` and `T` are `Send`, so any thread may
     // run it.
     let (task, job) = unsafe { Block::<Shared, F, Ended<T>, N>::allocate(name, function, Shared::new) };

@@ -44,6 +44,8 @@ pub(crate) struct BlockingThread {
     /// The clock of the pool in which `run` began. The thread may be in another pool when it waits, but its deadlines
     /// are ticks of this clock.
     clock: Clock,
+    /// The worker entry on which `run` began.
+    worker: *const Worker,
     _bound_to_its_thread: PhantomData<*mut ()>,
 }
 
@@ -52,12 +54,23 @@ impl BlockingThread {
     pub(crate) fn new() -> Self {
         let shared = Parked::new();
         shared.waiter.bind_to(Stack::current());
+        let worker = Worker::current();
+        worker.runs.set(worker.runs.get() + 1);
         Self {
             shared,
             shares: Cell::new(SHARES),
-            clock: Worker::current().clock().clone(),
+            clock: worker.clock().clone(),
+            worker,
             _bound_to_its_thread: PhantomData,
         }
+    }
+}
+
+impl Drop for BlockingThread {
+    fn drop(&mut self) {
+        // SAFETY: the thread has held the worker entry since `new`, as `runs` demands, so the entry is alive.
+        let runs = unsafe { &(*self.worker).runs };
+        runs.set(runs.get() - 1);
     }
 }
 

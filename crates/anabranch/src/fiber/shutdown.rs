@@ -31,6 +31,7 @@ pub(crate) struct Root(AtomicPtr<CancelScope>);
 pub(crate) struct Closing {
     has_begun: AtomicBool,
     has_looked: AtomicBool,
+    has_ended: AtomicBool,
     fence: Fence,
 }
 
@@ -76,7 +77,12 @@ impl Root {
 
 impl Closing {
     pub(crate) fn new(fence: Fence) -> Self {
-        Self { has_begun: AtomicBool::new(false), has_looked: AtomicBool::new(false), fence }
+        Self {
+            has_begun: AtomicBool::new(false),
+            has_looked: AtomicBool::new(false),
+            has_ended: AtomicBool::new(false),
+            fence,
+        }
     }
 
     #[inline]
@@ -90,5 +96,17 @@ impl Closing {
         self.fence.rare();
         look();
         self.has_looked.store(true, Ordering::Release);
+    }
+
+    /// Records that a thread of the pool has found no work left, so that nothing runs what is enqueued from now on.
+    #[cfg(not(loom))]
+    pub(crate) fn note_end(&self) {
+        self.has_ended.store(true, Ordering::Relaxed);
+    }
+
+    #[cfg(not(loom))]
+    #[inline]
+    pub(crate) fn has_ended(&self) -> bool {
+        self.has_ended.load(Ordering::Relaxed)
     }
 }

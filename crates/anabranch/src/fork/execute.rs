@@ -27,7 +27,9 @@ impl Registry {
         unsafe { Task::new(address, Box::new(run)) }
     }
 
+    #[track_caller]
     fn execute(&self, run: impl FnOnce() + Send + 'static) {
+        self.check_open();
         if !thread::CAN_START {
             return self.enter(|| catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(report));
         }
@@ -83,6 +85,7 @@ impl Pool {
     /// pool.execute(move || sender.send(anabranch::current_num_threads()).unwrap());
     /// assert_eq!(receiver.recv(), Ok(2));
     /// ```
+    #[track_caller]
     pub fn execute(&self, task: impl FnOnce() + Send + 'static) {
         self.registry().execute(task);
     }

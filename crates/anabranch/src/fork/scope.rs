@@ -87,13 +87,21 @@ impl ScopeData {
     }
 
     fn with(registry: &Registry, lineage: Lineage) -> Self {
+        let parent = Parent::current(registry);
+        let caller = match &parent {
+            Parent::Foreign(home, _) => Some(home.id),
+            Parent::Member(_) | Parent::Outside(_) => Pool::of_blocking_call(),
+        };
         Self {
-            lineage,
+            lineage: match caller {
+                Some(pool) => lineage.called_from(pool.number()),
+                None => lineage,
+            },
             pending: AtomicU64::new(0),
             is_waiting: AtomicBool::new(false),
             panic: Mutex::new(None),
             registry,
-            parent: Parent::current(registry),
+            parent,
         }
     }
 
@@ -251,7 +259,7 @@ pub struct Scope<'scope, 'env: 'scope> {
 /// ```
 #[track_caller]
 pub fn scope<'env, R>(body: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> R) -> R {
-    match Worker::current().registry() {
+    match Pool::of_current() {
         Some(registry) => run_scope(registry, body),
         None => Pool::of_outside().enter(|| scope(body)),
     }

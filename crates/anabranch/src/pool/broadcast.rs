@@ -28,8 +28,9 @@ use crate::{
 };
 
 impl Pool {
-    /// Runs `op` once on each of the pool's own threads, with the thread's index, and returns the results in that
-    /// order.
+    /// Runs `op` once on each of the pool's own threads, with the thread's number, and returns the results in that
+    /// order. If `op` asks for the [index of its thread](crate::current_thread_index), that is the same number. `op`
+    /// then waits if a guest has that index.
     ///
     /// A thread that is at work runs `op` when that piece of work has ended, or when it waits in a
     /// [`join`](crate::join), a [`scope`](crate::scope) or a broadcast. So `op` may run on top of any work of this
@@ -50,7 +51,7 @@ impl Pool {
         self.registry.broadcast(op)
     }
 
-    /// Runs `op` once on each of the pool's own threads, with the thread's index, and does not wait for it.
+    /// Runs `op` once on each of the pool's own threads, with the thread's number, and does not wait for it.
     ///
     /// The threads run `op` as in [`broadcast`](Self::broadcast). Dropping the pool waits until all have run it. A
     /// panic of `op` goes to the [panic handler](crate::Builder::on_panic).
@@ -105,8 +106,8 @@ pub fn spawn_broadcast(op: impl Fn(usize) + Send + Sync + 'static) {
 }
 
 impl<'scope> Scope<'scope, '_> {
-    /// Runs `op` once on each of the own threads of the scope's pool, with the thread's index. All have run it when the
-    /// scope ends.
+    /// Runs `op` once on each of the own threads of the scope's pool, with the thread's number. All have run it when
+    /// the scope ends.
     ///
     /// The threads run `op` as in [`Pool::broadcast`]. A panic of `op` is one of the scope's tasks'.
     ///
@@ -139,8 +140,11 @@ impl Registry {
         (0..threads).map(|index| self.worker(index))
     }
 
-    /// Puts a part into the inbox of each worker, by `push`, and wakes the worker.
+    /// Puts a part into the inbox of each worker, by `push`, and wakes the worker. If the pool has ended, panics before
+    /// it does either.
+    #[track_caller]
     fn hand_out<'a>(&'a self, mut push: impl FnMut(&'a Worker)) {
+        self.check_open();
         for worker in self.broadcast_workers() {
             push(worker);
             worker.call_for_broadcast();
@@ -154,7 +158,8 @@ impl Registry {
             let op = &op;
             self.hand_out(|worker| {
                 let (index, answer) = (worker.index, &answers[worker.index]);
-                // SAFETY: `wait_for_parts` below returns only when the data is settled, and nothing before it unwinds.
+                // SAFETY: `wait_for_parts` below returns only when the data is settled, and once a part is handed out,
+                // nothing before it unwinds.
                 // So the data, `op` and the answers outlive the tasks.
                 unsafe { data.inject(&worker.inbox, None, move || *lock(answer) = Some(op(index))) };
             });
@@ -173,6 +178,7 @@ impl Registry {
             .collect()
     }
 
+    #[track_caller]
     fn spawn_broadcast(&self, op: impl Fn(usize) + Send + Sync + 'static) {
         // Deeper than the broadcast that the caller is in, which may wait for this one.
         let depth = if Worker::current().is_of(self) { Worker::current().stack.broadcasts() } else { 0 };

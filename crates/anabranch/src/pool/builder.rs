@@ -359,8 +359,8 @@ impl Builder {
         self
     }
 
-    /// Makes the thread that calls [`build`](Self::build) one of the pool's own threads, for the rest of its life. It
-    /// has the index 0, and the pool starts one thread less.
+    /// Makes the thread that calls [`build`](Self::build) one of the pool's own threads, until the pool or the thread
+    /// ends. It has the index 0, and the pool starts one thread less.
     ///
     /// The thread is in the pool from then on, so [`join`](crate::join) and the like use this pool. It runs other work
     /// of the pool only when it waits in a [`join`](crate::join), a [`scope`](crate::scope) or a broadcast, as far as
@@ -368,8 +368,13 @@ impl Builder {
     /// [tasks](Pool::execute) and fibers while this one waits. Start and exit handlers do not run for it.
     ///
     /// The thread holds one of the pool's slots also while it does something else, and one idle thread of the pool
-    /// wakes up at intervals meanwhile. The thread stays in the pool if the pool is dropped. If the thread ends before,
-    /// the pool must not broadcast any more.
+    /// wakes up at intervals meanwhile. If the thread ends before the pool, the pool must not broadcast any more.
+    ///
+    /// A thread that drops the pool first runs its parts of [broadcasts](Pool::spawn_broadcast), and is outside of the
+    /// pool afterwards. If another thread drops the pool, the thread leaves it when it next uses a function of this
+    /// crate that asks for its pool, such as [`spawn`](crate::spawn). Inside a [`run`](crate::run) or a fork of the pool
+    /// it stays until these end: it can fork and wait there, but a function that would start other work panics. The
+    /// thread keeps the memory of the pool until the thread ends.
     ///
     /// ```
     /// std::thread::spawn(|| {
@@ -377,6 +382,7 @@ impl Builder {
     ///     assert_eq!(anabranch::current_thread_index(), Some(0));
     ///     assert_eq!(anabranch::join(|| 1, || 2), (1, 2));
     ///     drop(pool);
+    ///     assert!(!anabranch::in_pool());
     /// })
     /// .join()
     /// .unwrap();

@@ -76,11 +76,25 @@ impl Pool {
         }
     }
 
+    /// Returns the pool whose blocking call the calling thread runs.
+    pub(crate) fn of_blocking_call() -> Option<PoolId> {
+        // SAFETY: null, or the argument of a call of `on_behalf_of` on this thread, which has not returned.
+        unsafe { CALLER.get().as_ref() }.map(|registry| registry.id)
+    }
+
+    /// Returns the pool that the calling thread is in. A thread of the program leaves a pool that closes; see
+    /// `pool::current_thread`.
+    #[inline]
+    pub(crate) fn of_current<'a>() -> Option<&'a Registry> {
+        let registry = Worker::current().registry()?;
+        if registry.is_closing() && registry.release_current_thread() { None } else { Some(registry) }
+    }
+
     /// Returns the pool that the calling thread is in, or else [the one](Self::of_outside) for what it forks and
     /// spawns.
     #[track_caller]
     pub(crate) fn of_caller<'a>() -> &'a Registry {
-        match Worker::current().registry() {
+        match Self::of_current() {
             Some(registry) => registry,
             None => Self::of_outside(),
         }
@@ -189,11 +203,11 @@ pub fn stats() -> Stats {
 /// Returns the identity of the pool that the calling thread is in, or `None` outside of any pool. See [`Pool::id`].
 #[inline]
 pub fn current_pool_id() -> Option<PoolId> {
-    Worker::current().registry().map(|registry| registry.id)
+    Pool::of_current().map(|registry| registry.id)
 }
 
 /// Returns whether the calling thread is in a pool: one of a pool's own threads, or inside of a call that has entered
-/// one. Costs two loads.
+/// one. Costs a few loads.
 ///
 /// ```
 /// let pool = anabranch::Pool::builder().threads(1).build().unwrap();
@@ -202,5 +216,5 @@ pub fn current_pool_id() -> Option<PoolId> {
 /// ```
 #[inline]
 pub fn in_pool() -> bool {
-    Worker::current().registry().is_some()
+    Pool::of_current().is_some()
 }

@@ -25,7 +25,8 @@ use std::{
 /// Dropping a pool ends its threads and waits for them, exit handlers included. All work is finished by then: most ways
 /// into a pool return only when their work is done, fibers are cancelled, and [tasks](Self::execute) run to their end.
 /// [`shutdown_background`](Self::shutdown_background) does not wait. If one of the pool's own threads drops the pool,
-/// for example in a handler, the drop makes the threads end but does not wait.
+/// for example in a handler, the drop makes the threads end but does not wait. Neither does it in work of another pool
+/// for which a task of this one waits, in a [`call`](Self::call), a scope or a broadcast.
 ///
 /// ```
 /// let pool = anabranch::Pool::builder().threads(4).build()?;
@@ -134,6 +135,22 @@ impl Pool {
     }
 }
 
+impl Registry {
+    /// Returns whether work of this pool may wait for what the calling thread does: on one of its threads, and in work
+    /// of another pool that a thread of this one has called for.
+    fn waits_for_caller(&self) -> bool {
+        let me = Worker::current();
+        // SAFETY: the work that this thread runs has not ended, so its lineage is alive.
+        let lineage = unsafe { me.lineage().as_ref() };
+        self.pool_threads.is_one_of_them()
+            || self.blocking.is_one_of_them()
+            // A thread of the program, in a piece of the pool's work.
+            || me.is_of(self) && lineage.is_some()
+            // SAFETY: likewise.
+            || lineage.is_some_and(|lineage| unsafe { lineage.is_called_from(self.id.number()) })
+    }
+}
+
 // Threads of a pool share atomics, and data under locks within which no user code runs. So a panic leaves that data
 // consistent.
 impl UnwindSafe for Pool {}
@@ -141,14 +158,18 @@ impl RefUnwindSafe for Pool {}
 
 impl Drop for Pool {
     fn drop(&mut self) {
-        self.registry.close();
-        let (own, blocking) = (&self.registry.pool_threads, &self.registry.blocking);
+        let registry = &*self.registry;
+        registry.close();
+        let (own, blocking) = (&registry.pool_threads, &registry.blocking);
         // The other threads' remaining work may need the caller.
-        if self.joins_threads && !own.is_one_of_them() && !blocking.is_one_of_them() {
+        if self.joins_threads && !registry.waits_for_caller() {
+            registry.wind_up_current_thread();
             // In this order: the last fiber makes the last blocking call.
             own.join_all();
             blocking.join_all();
+            registry.closing.note_end();
         }
+        registry.release_current_thread();
     }
 }
 

@@ -14,7 +14,7 @@ impl PoolId {
     }
 
     /// Returns its number, in traces and reports: the first pool of the process has 0.
-    pub(super) fn number(self) -> u32 {
+    pub(crate) fn number(self) -> u32 {
         self.0 as u32
     }
 }

@@ -106,6 +106,7 @@ impl Registry {
                 now = Instant::now();
             }
         }
+        self.closing.note_end();
         me.placed().open(false);
         me.status.vacate();
         me.end_fibers();
@@ -113,7 +114,7 @@ impl Registry {
     }
 
     /// Returns whether there will never be work again.
-    fn ends(&self) -> bool {
+    pub(super) fn ends(&self) -> bool {
         self.is_closing() && self.is_wound_up()
     }
 
@@ -354,6 +355,9 @@ impl Registry {
 
     /// Makes sure that there is a heartbeat worker.
     pub(crate) fn ensure_heartbeat(&self) {
+        if self.closing.has_ended() {
+            return;
+        }
         match self.sleep.assign() {
             Assigned::Before => {}
             Assigned::Sleeper(worker) => self.wake(Some(worker)),

@@ -305,6 +305,18 @@ impl Registry {
             && self.workers().all(|worker| worker.fibers.jobs.is_empty() && worker.placed().is_empty())
     }
 
+    /// Panics if nothing runs any more what is enqueued in this pool. Only a thread of the program that has stayed in
+    /// the pool finds it so; see `pool::current_thread`.
+    #[track_caller]
+    #[inline]
+    pub(crate) fn check_open(&self) {
+        assert!(
+            !self.closing.has_ended(),
+            "the pool of this thread has ended: it was dropped inside a call that the thread, one of the pool's own by \
+             `use_current_thread`, has not left, and no thread would run what is started here"
+        );
+    }
+
     pub(crate) fn is_closing(&self) -> bool {
         self.closing.has_begun()
     }

@@ -310,6 +310,11 @@ impl Threads {
         lock(&self.threads).iter().any(|thread| thread.thread().id() == own)
     }
 
+    /// Returns whether there are no such threads.
+    pub(crate) fn is_empty(&self) -> bool {
+        lock(&self.threads).is_empty()
+    }
+
     /// Blocks until all threads have ended.
     pub(crate) fn join_all(&self) {
         loop {

@@ -103,6 +103,9 @@ pub(crate) struct Worker {
     pub(crate) inbox: Tasks,
     /// How many parts of broadcasts are on its stack.
     pub(super) answering: Cell<u32>,
+    /// How many calls of `run` that began here are on the stack of its thread, which does not leave the pool before
+    /// they return.
+    pub(crate) runs: Cell<u32>,
     pub(crate) index: usize,
     /// The worker entry of one of the pool's own threads, and not of guests.
     pub(crate) is_own: bool,
@@ -142,9 +145,9 @@ pub(crate) struct Worker {
     pub(crate) last_victim: Cell<usize>,
 }
 
-// SAFETY: only the thread that holds the worker entry accesses `last_victim`, `answering`, `lease`, the worker's own
-// part of `fibers`, and the phase in `counters`. A worker entry changes its holder by its status, which orders these
-// accesses. `registry` owns the worker, and lives longer.
+// SAFETY: only the thread that holds the worker entry accesses `last_victim`, `answering`, `runs`, `lease`, the
+// worker's own part of `fibers`, and the phase in `counters`. A worker entry changes its holder by its status, which
+// orders these accesses. `registry` owns the worker, and lives longer.
 unsafe impl Send for Worker {}
 // SAFETY: only the thread that holds the worker entry accesses the fields that are not made for sharing. `registry`
 // owns the worker, and lives longer.
@@ -159,6 +162,7 @@ static NOBODY: Worker = Worker {
     tasks: Tasks::new(),
     inbox: Tasks::new(),
     answering: Cell::new(0),
+    runs: Cell::new(0),
     index: usize::MAX,
     is_own: false,
     status: Status::vacant(),
@@ -249,6 +253,7 @@ impl Worker {
             tasks: Tasks::new(),
             inbox: Tasks::new(),
             answering: Cell::new(0),
+            runs: Cell::new(0),
             index,
             is_own,
             status: Status::vacant(),

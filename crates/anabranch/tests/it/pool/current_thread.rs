@@ -1,7 +1,10 @@
-//! `Builder::use_current_thread`: the thread that builds a pool is one of its threads from then on.
+//! `Builder::use_current_thread`: the thread that builds a pool is one of its threads until the pool ends.
 
-use crate::common::{LONG, join_stolen, pool, sum_to, wait_until, watchdog};
-use anabranch::{BuildError, Pool, current_num_threads, current_thread_index, execute, in_pool, run_pending, scope};
+use crate::common::{LONG, join_stolen, panic_text, pool, sum_to, wait_until, watchdog};
+use anabranch::{
+    BuildError, Pool, broadcast, current_num_threads, current_thread_index, execute, in_pool, run, run_pending, scope,
+    sleep_async, spawn, spawn_broadcast,
+};
 use std::{
     sync::{
         Arc,
@@ -9,6 +12,7 @@ use std::{
         mpsc,
     },
     thread,
+    time::Duration,
 };
 
 /// Runs the test on a new thread, which is in the pool until its end.
@@ -114,7 +118,9 @@ fn thread_can_be_in_one_pool_only() {
         let again = || Pool::builder().threads(1).use_current_thread().build();
         assert!(matches!(again(), Err(BuildError::CurrentThreadInPool)));
         drop(pool);
-        assert!(matches!(again(), Err(BuildError::CurrentThreadInPool)), "it stays in the pool");
+        let second = again().unwrap();
+        assert_eq!(anabranch::current_pool_id(), Some(second.id()));
+        assert_eq!(second.install(|| sum_to(100)), 5050);
     });
     let other = pool(1);
     let error = other.install(|| Pool::builder().use_current_thread().build()).unwrap_err();
@@ -160,6 +166,115 @@ fn current_thread_computes_after_end_of_pool() {
             assert_eq!(sum, 5050);
         });
     }
+}
+
+/// Starts work of each kind, and waits for it.
+fn start_everything() {
+    let (sender, receiver) = mpsc::channel();
+    let of_task = sender.clone();
+    execute(move || of_task.send(1).unwrap());
+    spawn_broadcast(move |_| sender.send(1).unwrap());
+    let fiber = spawn(|cx| cx.block_on(sleep_async(Duration::from_millis(1))));
+    assert!(run(|cx| fiber.join(cx)).unwrap().is_ok());
+    assert_eq!(broadcast(|index| index), (0..current_num_threads()).collect::<Vec<_>>());
+    assert_eq!(receiver.into_iter().sum::<usize>(), current_num_threads() + 1);
+}
+
+#[test]
+fn thread_leaves_pool_that_it_drops() {
+    for threads in [1, 2, 8] {
+        in_new_pool(threads, |pool| {
+            drop(pool);
+            assert!(!in_pool() && current_thread_index().is_none());
+            start_everything();
+        });
+        in_new_pool(threads, |pool| {
+            pool.shutdown_background();
+            assert!(!in_pool());
+            start_everything();
+        });
+    }
+}
+
+#[test]
+fn thread_leaves_pool_that_another_thread_drops() {
+    for threads in [1, 2, 8] {
+        in_new_pool(threads, |pool| {
+            thread::scope(|s| s.spawn(|| drop(pool)).join().unwrap());
+            start_everything();
+            assert!(!in_pool());
+        });
+    }
+}
+
+#[test]
+fn drop_runs_what_only_current_thread_can_run() {
+    for (threads, spares) in [(1, 0), (1, 9), (2, 0), (8, 0)] {
+        watchdog(LONG, || {
+            thread::scope(|s| {
+                let body = || {
+                    let builder = Pool::builder().threads(threads).max_spare_threads(spares).use_current_thread();
+                    let pool = builder.build().unwrap();
+                    let (sender, receiver) = mpsc::channel();
+                    let (of_task, of_late) = (sender.clone(), sender.clone());
+                    spawn_broadcast(move |_| sender.send(1).unwrap());
+                    execute(move || of_task.send(1).unwrap());
+                    execute(move || {
+                        thread::sleep(Duration::from_millis(20));
+                        spawn_broadcast(move |_| of_late.send(1).unwrap());
+                    });
+                    drop(pool);
+                    assert_eq!(receiver.try_iter().sum::<usize>(), 2 * threads + 1);
+                };
+                s.spawn(body).join().unwrap();
+            });
+        });
+    }
+}
+
+#[test]
+fn task_on_current_thread_may_drop_its_pool() {
+    for threads in [1, 2] {
+        in_new_pool(threads, |pool| {
+            let (pool, ran) = (Arc::new(pool), Arc::new(AtomicBool::new(false)));
+            let (last, signal) = (Arc::clone(&pool), Arc::clone(&ran));
+            pool.execute(move || {
+                while Arc::strong_count(&last) > 1 {
+                    thread::yield_now();
+                }
+                drop(last);
+                signal.store(true, Ordering::Release);
+            });
+            drop(pool);
+            while !ran.load(Ordering::Acquire) {
+                run_pending();
+            }
+        });
+    }
+}
+
+/// The thread cannot leave, since `run` waits in the pool in which it began.
+#[test]
+fn work_for_pool_that_has_ended_panics() {
+    in_new_pool(2, |pool| {
+        run(|cx| {
+            drop(pool);
+            assert!(in_pool());
+            for start in
+                [|| drop(spawn(|_| ())), || execute(|| ()), || spawn_broadcast(|_| ()), || drop(broadcast(|_| ()))]
+            {
+                let text = panic_text(start);
+                assert!(text.contains("the pool of this thread has ended"), "{text}");
+            }
+            let outcome = cx.scope(|s| {
+                assert!(panic_text(|| drop(s.spawn(|_| ()))).contains("has ended"));
+                Ok::<_, anabranch::Cancelled>(sum_to(100))
+            });
+            assert_eq!(outcome, Ok(5050));
+            cx.sleep(Duration::from_millis(20)).unwrap();
+        });
+        start_everything();
+    });
 }
 
 #[test]

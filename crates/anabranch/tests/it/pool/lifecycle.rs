@@ -11,6 +11,7 @@ use std::{
         mpsc,
     },
     thread,
+    time::Duration,
 };
 
 #[test]
@@ -295,6 +296,50 @@ fn pool_may_be_dropped_by_thread_of_another_pool() {
         let outer = Pool::builder().threads(1).on_exit(move |_| _ = handler.num_threads()).build().unwrap();
         drop(inner);
         drop(outer);
+    });
+}
+
+/// The drop would wait for the task, and the task for the drop.
+#[test]
+fn work_that_task_of_pool_waits_for_may_drop_that_pool() {
+    type Work = Box<dyn FnOnce() + Send>;
+    let ways: [fn(&Pool, Work); 5] = [
+        |other, work| other.call(work),
+        |other, work| other.call(|| join(|| thread::sleep(Duration::from_millis(1)), work).1),
+        |other, work| other.in_place_scope(|s| s.spawn(|| scope(|s| s.spawn(work)))),
+        |other, work| pool(1).call(|| other.call(work)),
+        |other, work| {
+            let work = Mutex::new(Some(work));
+            other.broadcast(|_| work.lock().unwrap().take().map(|work| work()));
+        },
+    ];
+    watchdog(LONG, || {
+        for way in ways {
+            for threads in [1, 2] {
+                for is_blocking_call in [false, true] {
+                    let (doomed, other) = (Arc::new(pool(threads)), pool(1));
+                    let (sender, receiver) = mpsc::channel();
+                    let last = Arc::clone(&doomed);
+                    let work = move || {
+                        while Arc::strong_count(&last) > 1 {
+                            thread::yield_now();
+                        }
+                        way(&other, Box::new(move || drop(last)));
+                        sender.send(()).unwrap();
+                    };
+                    if is_blocking_call {
+                        drop(doomed.spawn(|cx| cx.blocking(work)));
+                    } else {
+                        doomed.execute(work);
+                    }
+                    while is_blocking_call && doomed.stats().blocking_calls == 0 {
+                        thread::yield_now();
+                    }
+                    drop(doomed);
+                    receiver.recv().unwrap();
+                }
+            }
+        }
     });
 }
 
