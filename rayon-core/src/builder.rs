@@ -257,9 +257,9 @@ impl<S> ThreadPoolBuilder<S> {
         self
     }
 
-    /// Sets the stack size of the pool's threads, in bytes.
+    /// Sets the stack size of the pool's threads, in bytes. With zero it is the default.
     pub fn stack_size(mut self, stack_size: usize) -> Self {
-        self.stack_size = Some(stack_size);
+        self.stack_size = Some(stack_size).filter(|&size| size > 0);
         self
     }
 

@@ -4,7 +4,7 @@ use crate::{
     fiber::limits::{DEFAULT_MAX_FIBERS, Limits},
     pool::{
         Pool,
-        build_error::{BuildError, NUM_THREADS},
+        build_error::{BuildError, MAX_FIBER_STACK, MIN_STACK, NUM_THREADS},
         builder::{Builder, DEFAULT_SPARES},
         live,
         registry::Registry,
@@ -28,7 +28,8 @@ impl Builder {
     ///
     /// # Errors
     /// Fails when the number of threads is zero or above 4,095, when `ANABRANCH_NUM_THREADS` is used and is not such a
-    /// number, when the system refuses a thread, or when a start handler panics. The threads that had started then end.
+    /// number, when the size of a stack or guard cannot work, when the system refuses a thread, or when a start handler
+    /// panics. The threads that had started then end.
     pub fn build(self) -> Result<Pool, BuildError> {
         self.start(false, None)
     }
@@ -79,6 +80,16 @@ impl Builder {
         }
         if threads > Pool::MAX_THREADS {
             return Err(BuildError::TooManyThreads(threads));
+        }
+        match (self.config.stack_size, &self.stacks) {
+            (Some(bytes), _) if bytes < MIN_STACK => return Err(BuildError::StackTooSmall(bytes)),
+            (_, stacks) if stacks.stack_size > MAX_FIBER_STACK => {
+                return Err(BuildError::FiberStackTooLarge(stacks.stack_size));
+            }
+            (_, stacks) if stacks.guard_size > MAX_FIBER_STACK => {
+                return Err(BuildError::FiberGuardTooLarge(stacks.guard_size));
+            }
+            _ => {}
         }
         if self.uses_current_thread && Worker::current().registry().is_some() {
             return Err(BuildError::CurrentThreadInPool);

@@ -56,7 +56,8 @@ impl Builder {
         self
     }
 
-    /// Sets the stack size of the pool's own threads, in bytes. The default is that of the standard library, 2 MiB.
+    /// Sets the stack size of the pool's own threads, in bytes, at least 64 KiB. The default is that of the standard
+    /// library, 2 MiB.
     ///
     /// A guest (an outside thread that calls [`Pool::install`] or [`join`](crate::join)) keeps its own stack.
     pub fn stack_size(mut self, bytes: usize) -> Self {
@@ -299,8 +300,9 @@ impl Builder {
     /// Sets the stack size of fibers, in bytes, rounded up to whole pages. The default is 256 KiB, and 1 MiB if this
     /// crate is compiled with debug assertions, as in debug builds: frames are several times larger there.
     ///
-    /// A stack takes memory page by page as it is used, so a large size costs only address space. A fiber that
-    /// overflows its stack ends the process, with a message.
+    /// A stack takes memory page by page as it is used, so a large size costs only address space. The largest size is 1
+    /// TiB, and 256 MiB on 32-bit systems; the same holds for guards. A fiber that overflows its stack ends the
+    /// process, with a message.
     pub fn fiber_stack_size(mut self, bytes: usize) -> Self {
         self.stacks.stack_size = bytes;
         self
@@ -372,9 +374,9 @@ impl Builder {
     ///
     /// A thread that drops the pool first runs its parts of [broadcasts](Pool::spawn_broadcast), and is outside of the
     /// pool afterwards. If another thread drops the pool, the thread leaves it when it next uses a function of this
-    /// crate that asks for its pool, such as [`spawn`](crate::spawn). Inside a [`run`](crate::run) or a fork of the pool
-    /// it stays until these end: it can fork and wait there, but a function that would start other work panics. The
-    /// thread keeps the memory of the pool until the thread ends.
+    /// crate that asks for its pool, such as [`spawn`](crate::spawn). Inside a [`run`](crate::run) or a fork of the
+    /// pool it stays until these end: it can fork and wait there, but a function that would start other work panics.
+    /// The thread keeps the memory of the pool until the thread ends.
     ///
     /// ```
     /// std::thread::spawn(|| {

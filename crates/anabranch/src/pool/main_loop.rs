@@ -30,23 +30,19 @@ const SEARCHES_PER_CLOCK_READ: usize = 8;
 const ROUNDS_BETWEEN_YIELDS: u32 = 4;
 
 impl Registry {
-    /// Runs a thread of the pool until the pool closes. A spare begins as the heartbeat worker, the others like a
-    /// worker that has just run out of work.
+    /// Runs a thread of the pool until the pool closes. A spare begins as the heartbeat worker, the others go to rest.
+    /// If each of them searched first, the start of a pool would look at each worker once for each worker.
     pub(crate) fn work(&self, me: &Worker, is_spare: bool) {
         let _keeping = free_list::keep();
         // The start handler may have taken an index.
         me.end_lease();
         me.trace_entry(if is_spare { Role::Spare } else { Role::Worker });
-        let mut found = None;
+        me.placed().open(true);
         // Whether it was woken as a helper and has found no work since.
         let mut is_in_vain = false;
-        if is_spare {
-            found = self.rest(me, Idle::Heartbeat, &mut StealBackoff::new(), &mut is_in_vain);
-        } else {
-            me.status.activate();
-        }
-        me.placed().open(true);
         let mut backoff = StealBackoff::new();
+        let role = if is_spare { Idle::Heartbeat } else { self.sleep.retire(me.index) };
+        let mut found = self.rest(me, role, &mut backoff, &mut is_in_vain);
         // The last look at the clock.
         let mut now = Instant::now();
         loop {
@@ -115,7 +111,7 @@ impl Registry {
 
     /// Returns whether there will never be work again.
     pub(super) fn ends(&self) -> bool {
-        self.is_closing() && self.is_wound_up()
+        self.is_closing() && (self.closing.has_ended() || self.is_wound_up())
     }
 
     /// Searches for work for a while. Returns `None` if there is none, or if this thread should release its slot.
@@ -203,7 +199,9 @@ impl Registry {
     fn rest(&self, me: &Worker, mut idle: Idle, backoff: &mut StealBackoff, is_helper: &mut bool) -> Option<Work> {
         let mut found = None;
         *is_helper = false;
-        let mut heartbeat = Heartbeat::new(self);
+        // Not before this is the heartbeat worker, since it looks at every worker.
+        let new_heartbeat = || Heartbeat::new(self);
+        let mut heartbeat = None;
         me.enter_phase(Phase::Parked);
         loop {
             me.placed().note_in_time();
@@ -222,7 +220,7 @@ impl Registry {
                 Idle::Asleep => match me.called.take() {
                     Some(Call::Heartbeat) => {
                         me.counters.wakes.add(1);
-                        (idle, heartbeat) = (Idle::Heartbeat, Heartbeat::new(self));
+                        (idle, heartbeat) = (Idle::Heartbeat, None);
                     }
                     Some(Call::Help) => {
                         me.counters.wakes.add(1);
@@ -235,7 +233,7 @@ impl Registry {
                         self.park_idle(me, None);
                     }
                 },
-                Idle::Heartbeat => match heartbeat.check(self, me) {
+                Idle::Heartbeat => match heartbeat.get_or_insert_with(new_heartbeat).check(self, me) {
                     Finding::Work | Finding::Starved(_) if self.leaves_work(me) => idle = Idle::Asleep,
                     Finding::Work => {
                         me.status.activate();
@@ -253,7 +251,7 @@ impl Registry {
                     }
                     Finding::Quiet | Finding::Nothing | Finding::Starved(_) => {
                         me.counters.parks.add(1);
-                        self.park_for_interval(me, &mut heartbeat, backoff);
+                        self.park_for_interval(me, heartbeat.get_or_insert_with(new_heartbeat), backoff);
                     }
                 },
             }

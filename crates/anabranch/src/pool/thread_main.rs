@@ -12,8 +12,12 @@ impl Registry {
     pub(crate) fn start_thread(&self, worker: &Worker, started: Option<Sender<bool>>) -> io::Result<()> {
         let registry = self.shared();
         let index = worker.index;
-        // Users see this number, so guests are not counted.
-        let number = self.workers().filter(|other| other.is_own && other.index < index).count();
+        // Users see this number, so guests are not counted. They come after the first workers.
+        let number = if index < self.threads() {
+            index
+        } else {
+            self.workers().filter(|other| other.is_own && other.index < index).count()
+        };
         self.pool_threads.spawn(number, started.is_none(), move || registry.run_thread(index, number, started))
     }
 

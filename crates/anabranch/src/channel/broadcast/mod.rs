@@ -21,8 +21,7 @@ pub use self::{
 /// next receive returns [`RecvError::Lagged`] with their number, and the one after that the oldest value that is kept.
 ///
 /// # Panics
-/// Panics if `capacity` is zero, or if the address space is too small for that many values: their memory is allocated
-/// here.
+/// Panics if `capacity` is zero, or if there is no memory for that many values, which is allocated here.
 ///
 /// ```
 /// use anabranch::channel::broadcast::{self, RecvError};
@@ -47,6 +46,14 @@ pub fn channel<T>(capacity: usize) -> (Sender<T>, Receiver<T>) {
     (Sender { versioned: Arc::clone(&versioned) }, Receiver { versioned, next: 0, missed: 0 })
 }
 
+/// Returns a queue with room for `capacity` values and the one that replaces the oldest.
+fn empty<T>(capacity: usize) -> VecDeque<T> {
+    let mut values = VecDeque::new();
+    let outcome = capacity.checked_add(1).map(|room| values.try_reserve_exact(room));
+    assert!(matches!(outcome, Some(Ok(()))), "there is no memory for a broadcast of {capacity} values");
+    values
+}
+
 /// The last values. The version is the number of values ever sent.
 struct Log<T> {
     values: VecDeque<Arc<T>>,
@@ -55,6 +62,6 @@ struct Log<T> {
 
 impl<T> Log<T> {
     fn new(capacity: usize) -> Self {
-        Self { values: VecDeque::with_capacity(capacity.saturating_add(1)), capacity }
+        Self { values: empty(capacity), capacity }
     }
 }

@@ -16,7 +16,7 @@ use crate::{
     sys::sync::Arc,
     wait::{future::count_ready, queue::Entry, suspend::WaitReason, waitable::Waitable, waiter::Waiter},
 };
-use std::{cell::UnsafeCell, collections::VecDeque, fmt, iter, iter::FusedIterator};
+use std::{cell::UnsafeCell, fmt, iter, iter::FusedIterator};
 
 /// The receiving end of a broadcast channel; may be cloned. Each clone receives all values.
 pub struct Receiver<T> {
@@ -186,7 +186,7 @@ impl<T> Receiver<T> {
     #[cold]
     fn forget_all(&self) {
         // Allocated before anything is locked. It serves receivers that are added later.
-        let empty = VecDeque::with_capacity(self.versioned.look(|state| state.content.capacity) + 1);
+        let empty = super::empty(self.versioned.look(|state| state.content.capacity));
         let rest = self.versioned.look_alone(|state| std::mem::replace(&mut state.content.values, empty));
         let mut rest = rest.unwrap_or_default();
         drop_all(|| rest.pop_front()).finish();

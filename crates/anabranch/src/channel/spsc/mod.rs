@@ -29,8 +29,7 @@ use crate::channel::spsc::stream::stream;
 /// exchange.
 ///
 /// # Panics
-/// Panics if `capacity` is zero (see [`rendezvous`](super::rendezvous)), or if the address space is too small for that
-/// many values.
+/// Panics if `capacity` is zero (see [`rendezvous`](super::rendezvous)), or if there is no memory for that many values.
 ///
 /// ```
 /// use anabranch::channel::spsc;

@@ -281,3 +281,14 @@ fn forgotten_send_is_not_taken_for_a_receiver() {
         });
     });
 }
+
+/// Neither aborts the process.
+#[test]
+fn capacity_without_memory_panics() {
+    // More bytes than any address space has.
+    let capacity = 1 << (usize::BITS - 6);
+    let text = crate::common::panic_text(|| drop(spsc::bounded::<u64>(capacity)));
+    assert_eq!(text, format!("there is no memory for a stream of {capacity} values"));
+    let text = crate::common::panic_text(|| drop(anabranch::channel::broadcast::channel::<u64>(capacity)));
+    assert_eq!(text, format!("there is no memory for a broadcast of {capacity} values"));
+}

@@ -145,6 +145,20 @@ fn build_errors_name_their_causes() {
     let error = Pool::builder().threads(4096).build().unwrap_err();
     assert!(matches!(error, BuildError::TooManyThreads(4096)));
     assert!(error.to_string().contains("4095") && error.to_string().contains("4096"));
+    for bytes in [0, 1, (64 << 10) - 1] {
+        let error = Pool::builder().threads(1).stack_size(bytes).build().unwrap_err();
+        assert!(matches!(error, BuildError::StackTooSmall(size) if size == bytes), "{error:?}");
+        assert!(error.to_string().contains(&format!("at least 65536 bytes, but {bytes} were")), "{error}");
+    }
+    assert_eq!(Pool::builder().threads(2).stack_size(64 << 10).build().unwrap().call(|| sum_to(4)), 10);
+    for bytes in [usize::MAX, usize::MAX / 2 + 1, usize::MAX >> 18] {
+        let error = Pool::builder().threads(1).fiber_stack_size(bytes).build().unwrap_err();
+        assert!(matches!(error, BuildError::FiberStackTooLarge(size) if size == bytes), "{error:?}");
+        assert!(error.to_string().starts_with("the stack of a fiber has at most"), "{error}");
+        let error = Pool::builder().threads(1).fiber_guard_size(bytes).build().unwrap_err();
+        assert!(matches!(error, BuildError::FiberGuardTooLarge(size) if size == bytes), "{error:?}");
+        assert!(error.to_string().starts_with("the guard of a fiber has at most"), "{error}");
+    }
     let error = Pool::builder().threads(2).stack_size(usize::MAX / 2).build().unwrap_err();
     assert!(matches!(error, BuildError::Spawn(_)), "{error:?}");
     assert!(error.source().is_some());

@@ -106,6 +106,8 @@ impl<T> Slab<T> {
         // SAFETY: the layout is not of size zero.
         let memory = unsafe { alloc(layout) };
         if memory.is_null() {
+            // Larger slabs are those of streams whose capacity the program has chosen.
+            assert!(layout.size() <= LARGE_SLAB, "there is no memory for a stream of {len} values");
             handle_alloc_error(layout);
         }
         memory
