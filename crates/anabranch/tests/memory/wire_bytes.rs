@@ -151,6 +151,88 @@ fn absent_large_values_are_limited() {
     });
 }
 
+/// Elements without a size, empty collections, collections of one element, and boxes: each takes one byte or none.
+mod sparse {
+    use serde::{Deserialize, Serialize};
+
+    #[derive(Serialize, Deserialize)]
+    pub struct Big([[u64; 16]; 8]);
+
+    pub type Rare = Option<Big>;
+
+    anabranch::proto! {
+        #[wire(version = 1)] pub sparse {
+            Ask: send {
+                nothings(std::collections::LinkedList<()>) -> !,
+                lists(Vec<std::collections::LinkedList<()>>) -> !,
+                boxes(Vec<Box<super::Rare>>) -> !,
+                lone_box(Vec<(u8, Option<Box<super::Rare>>)>) -> !,
+                ones(Vec<std::collections::BTreeSet<u128>>) -> !,
+                tables(std::collections::HashMap<u32, Vec<()>>) -> !,
+                numbers(std::collections::LinkedList<u8>) -> !,
+            }
+        }
+    }
+}
+use sparse::Rare;
+
+/// Whatever the bytes claim, the values take at most the documented multiple of their number.
+#[test]
+fn memory_of_sparse_values_is_limited() {
+    watchdog(LONG, || {
+        let hello = hello_of(|wire| sparse::sparse::client::over(wire).map(drop));
+        let run = |message: u8, count: u32, each: &dyn Fn(u32, &mut Vec<u8>)| {
+            let mut body = vec![message];
+            number(count, &mut body);
+            (0..count).for_each(|index| each(index, &mut body));
+            let bytes = body.len();
+            let played = Played::new([&hello[..], &frame(&body)].concat(), hello.len());
+            let (server, connection) = sparse::sparse::server::over(Wire::new(played)).unwrap();
+            let (result, peak) = peak(|| connection.run().map(drop));
+            drop(server);
+            // With the buffers for the message.
+            let most = 256 * bytes + (256 << 10) + 4 * bytes + 50_000;
+            assert!(peak < most, "message {message}: {peak} bytes of memory for {bytes} on the wire");
+            match result {
+                Ok(()) => None,
+                Err(WireError::BadMessage { why, .. }) => Some(why),
+                Err(error) => panic!("{error:?}"),
+            }
+        };
+        const TOO_LARGE: Option<&str> = Some("its values take more memory than so few bytes may");
+        const MANY: u32 = 100_000;
+        let nothing: &dyn Fn(u32, &mut Vec<u8>) = &|_, _| {};
+        let zero: &dyn Fn(u32, &mut Vec<u8>) = &|_, body| body.push(0);
+        assert_eq!(run(0, 1000, nothing), None);
+        assert!(run(0, MANY, nothing).is_some());
+        assert_eq!(run(1, MANY, zero), None);
+        assert_eq!(run(1, MANY, &|_, body| body.push(50)), TOO_LARGE);
+        assert_eq!(run(2, 10, zero), None);
+        assert_eq!(run(2, MANY, zero), TOO_LARGE);
+        assert_eq!(run(3, MANY, &|_, body| body.extend([0, 1, 0])), TOO_LARGE);
+        assert_eq!(run(3, MANY, &|_, body| body.extend([0, 0])), None);
+        assert_eq!(run(4, MANY, zero), None);
+        assert_eq!(run(4, MANY, &|_, body| body.extend([1, 0])), None);
+        assert_eq!(
+            run(5, MANY, &|index, body| {
+                number(index, body);
+                body.push(0);
+            }),
+            None
+        );
+        assert_eq!(run(6, MANY, zero), None);
+    });
+}
+
+/// Writes a number as postcard does.
+fn number(mut number: u32, to: &mut Vec<u8>) {
+    while number >= 0x80 {
+        to.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    to.push(number as u8);
+}
+
 /// The handshake of a side that begins a conversation like this and gets no answer.
 fn hello_of(begin: impl FnOnce(Wire<Played>) -> Result<(), WireError>) -> Vec<u8> {
     let played = Played::default();

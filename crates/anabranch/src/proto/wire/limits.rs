@@ -5,8 +5,13 @@
 //! - **Depth.** A type that contains itself nests as deep as the bytes claim, and could exhaust the stack.
 //! - **Number.** A sequence can claim 2^60 values without any bytes. It is refused if it has far more values than
 //!   bytes.
-//! - **Memory.** A large value that is absent takes one byte, and still its full size in a sequence. Sequences and maps
-//!   are refused if their values take far more memory than the bytes.
+//! - **Memory.** A large value that is absent takes one byte, and still its full size in a sequence or a box. A message
+//!   is refused if the values of its sequences, maps and boxes take far more memory than its bytes.
+//!
+//! The memory of an element is its size, at least [`NODE`], and for the first element of a collection [`FIRST`] times
+//! that. So the collections of std allocate at most four times what is counted: a vector or a hash table that grows has
+//! room for three times its elements for a moment, and the first node of a `BTreeMap` has room for eleven. A value that
+//! is larger than the value that contains it is in a box.
 
 use serde::de::{DeserializeSeed, Deserializer, EnumAccess, Error, MapAccess, SeqAccess, VariantAccess, Visitor};
 use std::{cell::Cell, fmt};
@@ -20,9 +25,15 @@ const VALUES_A_BYTE: usize = 64;
 /// The number of values that any message may have, even with few bytes.
 const VALUES: usize = 1024;
 
-/// The memory that the values of sequences and maps may take, per byte and in any message.
+/// The memory that is counted may be as much as this per byte, and this in any message.
 const MEMORY_A_BYTE: usize = 64;
 const MEMORY: usize = 1 << 16;
+
+/// The least memory of an element, even of one without a size: a list has a node for each.
+const NODE: usize = 16;
+
+/// How many elements the first one of a collection counts for.
+const FIRST: usize = 3;
 
 /// The counts while a message is read.
 pub(crate) struct Count {
@@ -40,7 +51,7 @@ impl Count {
         Self { depth: Cell::new(DEPTH), values: Cell::new(values), memory: Cell::new(memory), refused: Cell::new(None) }
     }
 
-    /// Counts one more value of a sequence or map, which takes this many bytes of memory.
+    /// Counts memory that is allocated for values.
     fn grow<E: Error>(&self, by: usize) -> Result<(), E> {
         match self.memory.get().checked_sub(by) {
             Some(left) => {
@@ -83,23 +94,44 @@ const TOO_LARGE: &str = "its values take more memory than so few bytes may";
 pub(crate) struct Guard<'c, T> {
     inner: T,
     count: &'c Count,
-    /// Whether the values are in a collection that grows.
+    /// Of a deserializer: the size of the value that contains its value.
+    room: usize,
+    /// Of a visitor, or of access to values: whether they are elements of a collection that grows.
     is_growing: bool,
+    /// Of access to values: whether the next one is the first.
+    is_first: bool,
 }
 
 impl<'c, T> Guard<'c, T> {
     pub(crate) fn new(inner: T, count: &'c Count) -> Self {
-        Self { inner, count, is_growing: false }
+        Self::growing(inner, count, false)
     }
 
     fn growing(inner: T, count: &'c Count, is_growing: bool) -> Self {
-        Self { inner, count, is_growing }
+        Self { inner, count, room: usize::MAX, is_growing, is_first: true }
+    }
+
+    /// Wraps a deserializer for a value inside one of type `V`.
+    fn inside<V>(inner: T, count: &'c Count) -> Self {
+        Self { room: size_of::<V>(), ..Self::new(inner, count) }
+    }
+
+    /// Counts the memory of a value of type `V`, if it is in a box.
+    fn visit<V, E: Error>(&self) -> Result<(), E> {
+        if size_of::<V>() > self.room { self.count.grow(size_of::<V>()) } else { Ok(()) }
+    }
+
+    /// Counts the memory of an element of type `V`.
+    fn grow<V, E: Error>(&self) -> Result<(), E> {
+        let elements = if self.is_first { FIRST } else { 1 };
+        if self.is_growing { self.count.grow(size_of::<V>().max(NODE).saturating_mul(elements)) } else { Ok(()) }
     }
 }
 
 macro_rules! forwarded {
     ($($method:ident($($arg:ident: $kind:ty),*))*) => {$(
         fn $method<V: Visitor<'de>>(self, $($arg: $kind,)* visitor: V) -> Result<V::Value, D::Error> {
+            self.visit::<V::Value, D::Error>()?;
             self.inner.$method($($arg,)* Guard::new(visitor, self.count))
         }
     )*};
@@ -143,10 +175,12 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Guard<'_, D> {
     }
 
     fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
+        self.visit::<V::Value, D::Error>()?;
         self.inner.deserialize_seq(Guard::growing(visitor, self.count, true))
     }
 
     fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
+        self.visit::<V::Value, D::Error>()?;
         self.inner.deserialize_map(Guard::growing(visitor, self.count, true))
     }
 
@@ -202,11 +236,11 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Guard<'_, V> {
     }
 
     fn visit_some<D: Deserializer<'de>>(self, inside: D) -> Result<V::Value, D::Error> {
-        self.count.within(|| self.inner.visit_some(Guard::new(inside, self.count)))
+        self.count.within(|| self.inner.visit_some(Guard::inside::<V::Value>(inside, self.count)))
     }
 
     fn visit_newtype_struct<D: Deserializer<'de>>(self, inside: D) -> Result<V::Value, D::Error> {
-        self.count.within(|| self.inner.visit_newtype_struct(Guard::new(inside, self.count)))
+        self.count.within(|| self.inner.visit_newtype_struct(Guard::inside::<V::Value>(inside, self.count)))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, values: A) -> Result<V::Value, A::Error> {
@@ -226,7 +260,7 @@ impl<'de, S: DeserializeSeed<'de>> DeserializeSeed<'de> for Guard<'_, S> {
     type Value = S::Value;
 
     fn deserialize<D: Deserializer<'de>>(self, inside: D) -> Result<S::Value, D::Error> {
-        self.count.within(|| self.inner.deserialize(Guard::new(inside, self.count)))
+        self.count.within(|| self.inner.deserialize(Guard::inside::<S::Value>(inside, self.count)))
     }
 }
 
@@ -235,10 +269,12 @@ impl<'de, A: SeqAccess<'de>> SeqAccess<'de> for Guard<'_, A> {
     type Error = A::Error;
 
     fn next_element_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>, A::Error> {
-        if self.is_growing {
-            self.count.grow::<A::Error>(size_of::<S::Value>())?;
+        let element = self.inner.next_element_seed(Guard::new(seed, self.count))?;
+        if element.is_some() {
+            self.grow::<S::Value, A::Error>()?;
+            self.is_first = false;
         }
-        self.inner.next_element_seed(Guard::new(seed, self.count))
+        Ok(element)
     }
 }
 
@@ -246,17 +282,18 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for Guard<'_, A> {
     type Error = A::Error;
 
     fn next_key_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>, A::Error> {
-        if self.is_growing {
-            self.count.grow::<A::Error>(size_of::<S::Value>())?;
+        let key = self.inner.next_key_seed(Guard::new(seed, self.count))?;
+        if key.is_some() {
+            self.grow::<S::Value, A::Error>()?;
         }
-        self.inner.next_key_seed(Guard::new(seed, self.count))
+        Ok(key)
     }
 
     fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, A::Error> {
-        if self.is_growing {
-            self.count.grow::<A::Error>(size_of::<S::Value>())?;
-        }
-        self.inner.next_value_seed(Guard::new(seed, self.count))
+        let value = self.inner.next_value_seed(Guard::new(seed, self.count))?;
+        self.grow::<S::Value, A::Error>()?;
+        self.is_first = false;
+        Ok(value)
     }
 }
 

@@ -53,9 +53,10 @@
 //! # What the other side can do
 //! It can send the messages of the present state, and leave. Anything else is a [`WireError`], and the endpoint sees
 //! `Closed`. No bytes lead to a panic in this module, or to far more memory than their number. A message is no longer
-//! than [`Wire::max_message`], and its memory is allocated as it arrives. Its sequences and maps take no more than 64
-//! times its length and 64 KiB; the contents of a `Box` in them are not counted. No more messages are read ahead of the
-//! endpoint than there is room for, sixteen for an `#[unbounded]` state. Values are nested no deeper than 128, and are
+//! than [`Wire::max_message`], and its memory is allocated as it arrives. Its values, in the collections and boxes of
+//! std, take at most 256 times its length and 256 KiB. So a message is refused that has more than 64 bytes of elements
+//! and boxed values for each of its own, beyond 64 KiB. No more messages are read ahead of the endpoint than there is
+//! room for, sixteen for an `#[unbounded]` state. Values are nested no deeper than 128, and are
 //! read on the stack of the thread or fiber that runs the connection. A type that contains itself, and is larger than
 //! about a kilobyte, needs a larger [`fiber_stack_size`](crate::pool::Builder::fiber_stack_size), or its parts in a
 //! `Box`.
