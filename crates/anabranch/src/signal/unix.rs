@@ -15,7 +15,8 @@ use std::{
 
 /// A stream of signals.
 ///
-/// Signals of one number that come before the first of them is received count as one, as in the system itself.
+/// If several fibers or tasks share the stream, each signal is received by one of them. Signals of one number that come
+/// before the first of them is received count as one, as in the system itself.
 ///
 /// ```
 /// use anabranch::signal::Signals;
@@ -31,7 +32,9 @@ use std::{
 /// assert_eq!(number.unwrap(), SIGUSR1);
 /// ```
 pub struct Signals {
-    /// Each signal writes a byte to the other end.
+    /// Each signal sets its flag, and then writes a byte to the other end. A receiver reads one byte before it looks at
+    /// the flags again. So there are at least as many bytes and receivers that look as flags, and no receiver consumes
+    /// the wake-up of another one.
     stream: UnixStream,
     flags: Vec<(i32, Arc<AtomicBool>)>,
     ids: Vec<SigId>,
@@ -70,7 +73,7 @@ impl Signals {
             if let Some(signal) = self.try_recv() {
                 return Ok(signal);
             }
-            self.stream.read(cx, &mut [0; 64])?;
+            self.stream.read(cx, &mut [0])?;
         }
     }
 
@@ -84,7 +87,7 @@ impl Signals {
             if let Some(signal) = self.try_recv() {
                 return Ok(signal);
             }
-            self.stream.read_async(&mut [0; 64]).await?;
+            self.stream.read_async(&mut [0]).await?;
         }
     }
 

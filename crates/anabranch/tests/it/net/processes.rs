@@ -206,3 +206,41 @@ fn ctrl_c_and_termination_end_their_waits() {
         assert_eq!(late.unwrap_err().kind(), std::io::ErrorKind::TimedOut);
     });
 }
+
+/// Of two fibers or tasks that share a stream of signals, each receives one of two signals that come at once.
+#[cfg(feature = "signal")]
+#[test]
+fn signals_at_once_reach_all_receivers() {
+    use crate::common::{LONG, fibers::until_waiting, pool, watchdog};
+    use anabranch::signal::Signals;
+    use std::sync::Arc;
+    if !in_process_of_its_own("net::processes::signals_at_once_reach_all_receivers") {
+        return;
+    }
+    watchdog(LONG, || {
+        let (pool, numbers) = (pool(1), [libc::SIGUSR1, libc::SIGUSR2]);
+        let signals = Arc::new(Signals::new(numbers).unwrap());
+        for is_async in [false, true] {
+            let receivers = [(); 2].map(|()| {
+                let signals = Arc::clone(&signals);
+                pool.spawn(
+                    move |cx| {
+                        if is_async { cx.block_on(signals.recv_async()).unwrap() } else { signals.recv(cx) }
+                    },
+                )
+            });
+            until_waiting(&pool, 2);
+            // On the only thread, so no receiver runs between the two.
+            let sender = pool.spawn(move |_| {
+                for number in numbers {
+                    // SAFETY: the handler is that of `Signals`.
+                    assert_eq!(unsafe { libc::raise(number) }, 0);
+                }
+            });
+            pool.run(|cx| sender.join(cx)).unwrap();
+            let mut got = receivers.map(|receiver| pool.run(|cx| receiver.join(cx)).unwrap().unwrap());
+            got.sort_unstable();
+            assert_eq!(got, numbers);
+        }
+    });
+}
