@@ -148,13 +148,17 @@ impl<S: Socket> Io<S> {
 #[inline(never)]
 fn register(source: &Source, socket: BorrowedSource<'_>, direction: Direction) -> io::Result<()> {
     let me = Worker::current();
+    // An error counts only if the source is not registered elsewhere.
     let own = match me.registry() {
-        Some(_) if me.is_own => Some(me.reactor.get_or_create(|| ())?),
+        Some(_) if me.is_own => Some(me.reactor.get_or_create(|| ())),
         _ => None,
     };
-    let here = own.map_or(ptr::null(), |own| &raw const **own);
+    let here = match &own {
+        Some(Ok(own)) => &raw const ***own,
+        _ => ptr::null(),
+    };
     source.register(socket, direction, here, || match own {
-        Some(own) => Ok(Arc::clone(own)),
+        Some(own) => own.cloned(),
         None => for_outsider(),
     })
 }

@@ -69,7 +69,7 @@ impl Reactor {
         self.is_closed.load(Ordering::Acquire)
     }
 
-    /// Adds a source, and returns its key. Its present state comes as its first event.
+    /// Adds a source, and returns its key. Its present state comes as its first event, in both directions.
     pub(crate) fn add(&self, socket: BorrowedSource<'_>, source: Arc<Directions>) -> io::Result<usize> {
         let key = {
             let mut sources = lock(&self.sources);
@@ -214,9 +214,9 @@ impl Reactor {
     fn dispatch(&self, events: &Events) {
         let (mut wakes, mut tasks) = (Wakes::new(), Vec::new());
         let mut sources = lock(&self.sources);
-        for report in events.reports() {
+        for mut report in events.reports() {
             let Some(Some(source)) = sources.list.get(report.key) else { continue };
-            self.poller.note_report(&report);
+            self.poller.note_report(&mut report);
             let is_awaited = [
                 report.is_readable && source.read.set(report.is_special),
                 report.is_writable && source.write.set(report.is_special),

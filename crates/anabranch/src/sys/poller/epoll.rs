@@ -106,7 +106,7 @@ impl Poller {
 
     /// Does nothing: a report disables nothing.
     #[inline]
-    pub(crate) fn note_report(&self, _: &Report) {}
+    pub(crate) fn note_report(&self, _: &mut Report) {}
 
     /// Removes a source. A descriptor that was closed meanwhile has left by itself.
     pub(crate) fn delete(&self, source: BorrowedFd<'_>, _key: usize) {

@@ -9,7 +9,7 @@ use crate::sys::{
     sync::{Mutex, lock},
 };
 use polling::{Event, PollMode};
-use std::{collections::HashMap, fmt, io, num::NonZeroUsize, time::Duration};
+use std::{collections::HashMap, fmt, io, mem, num::NonZeroUsize, time::Duration};
 
 #[cfg(unix)]
 pub(crate) use std::os::fd::{AsFd as AsSource, BorrowedFd as BorrowedSource};
@@ -86,16 +86,13 @@ impl Poller {
         self.mode == PollMode::Oneshot
     }
 
-    /// Adds a source, whose present state is reported first, once it is armed.
+    /// Adds a source, whose present state is reported first. Both directions are armed.
     pub(crate) fn add(&self, source: BorrowedSource<'_>, key: usize) -> io::Result<()> {
-        let event = if self.is_one_shot() {
-            lock(&self.armed).insert(key, Armed { socket: raw(source), read: false, write: false });
-            Event::none(key)
-        } else {
-            Event::all(key)
-        };
+        if self.is_one_shot() {
+            lock(&self.armed).insert(key, Armed { socket: raw(source), read: true, write: true });
+        }
         // SAFETY: `Source::deregister` removes the source before its socket is closed.
-        let added = unsafe { self.poller.add_with_mode(raw(source), event, self.mode) };
+        let added = unsafe { self.poller.add_with_mode(raw(source), Event::all(key), self.mode) };
         if added.is_err() {
             lock(&self.armed).remove(&key);
         }
@@ -113,8 +110,9 @@ impl Poller {
         self.poller.modify_with_mode(source, armed.event(key), self.mode)
     }
 
-    /// Arms the directions of a source that a report does not concern, and which it has disabled.
-    pub(crate) fn note_report(&self, report: &Report) {
+    /// Arms the directions of a source that a report does not concern, and which it has disabled. If the system refuses
+    /// that, the report is made to concern them too: their waits try again, and get the error.
+    pub(crate) fn note_report(&self, report: &mut Report) {
         if !self.is_one_shot() {
             return;
         }
@@ -125,7 +123,10 @@ impl Poller {
         if armed.read || armed.write {
             // SAFETY: the source is in the list, so `delete` has not returned, and the socket is open.
             let socket = unsafe { BorrowedSource::borrow_raw(armed.socket) };
-            let _ = self.poller.modify_with_mode(socket, armed.event(report.key), self.mode);
+            if self.poller.modify_with_mode(socket, armed.event(report.key), self.mode).is_err() {
+                report.is_readable |= mem::take(&mut armed.read);
+                report.is_writable |= mem::take(&mut armed.write);
+            }
         }
     }
 
