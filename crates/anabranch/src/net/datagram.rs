@@ -14,7 +14,7 @@ macro_rules! datagrams {
             pub fn recv(&self, cx: &$crate::Cx<'_>, buffer: &mut [u8]) -> ::std::io::Result<usize> {
                 let reason = $crate::wait::suspend::WaitReason::new(&$recv);
                 self.io.perform(cx, $crate::reactor::readiness::Direction::Read, reason, |system| {
-                    Ok($crate::net::io::done(system.recv(buffer)?))
+                    Ok($crate::net::transfer::done(system.recv(buffer)?))
                 })
             }
 
@@ -27,7 +27,7 @@ macro_rules! datagrams {
             pub fn send(&self, cx: &$crate::Cx<'_>, bytes: &[u8]) -> ::std::io::Result<usize> {
                 let reason = $crate::wait::suspend::WaitReason::new(&$send);
                 self.io.perform(cx, $crate::reactor::readiness::Direction::Write, reason, |system| {
-                    Ok($crate::net::io::done(system.send(bytes)?))
+                    Ok($crate::net::transfer::done($crate::net::transfer::send(system, bytes)?))
                 })
             }
 
@@ -38,7 +38,7 @@ macro_rules! datagrams {
             pub async fn recv_async(&self, buffer: &mut [u8]) -> ::std::io::Result<usize> {
                 self.io
                     .perform_async($crate::reactor::readiness::Direction::Read, |system| {
-                        Ok($crate::net::io::done(system.recv(buffer)?))
+                        Ok($crate::net::transfer::done(system.recv(buffer)?))
                     })
                     .await
             }
@@ -50,7 +50,7 @@ macro_rules! datagrams {
             pub async fn send_async(&self, bytes: &[u8]) -> ::std::io::Result<usize> {
                 self.io
                     .perform_async($crate::reactor::readiness::Direction::Write, |system| {
-                        Ok($crate::net::io::done(system.send(bytes)?))
+                        Ok($crate::net::transfer::done($crate::net::transfer::send(system, bytes)?))
                     })
                     .await
             }
@@ -61,7 +61,7 @@ macro_rules! datagrams {
             /// Returns the errors of the system, and `WouldBlock` if there is none.
             pub fn try_recv(&self, buffer: &mut [u8]) -> ::std::io::Result<usize> {
                 self.io.try_once($crate::reactor::readiness::Direction::Read, |system| {
-                    Ok($crate::net::io::done(system.recv(buffer)?))
+                    Ok($crate::net::transfer::done(system.recv(buffer)?))
                 })
             }
 
@@ -71,7 +71,7 @@ macro_rules! datagrams {
             /// Returns the errors of the system, and `WouldBlock` if there is no room.
             pub fn try_send(&self, bytes: &[u8]) -> ::std::io::Result<usize> {
                 self.io.try_once($crate::reactor::readiness::Direction::Write, |system| {
-                    Ok($crate::net::io::done(system.send(bytes)?))
+                    Ok($crate::net::transfer::done($crate::net::transfer::send(system, bytes)?))
                 })
             }
 

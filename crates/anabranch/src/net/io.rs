@@ -1,5 +1,7 @@
 //! A socket that fibers, threads and futures wait for: the loop of attempts that all sockets share.
 
+#[cfg(any(target_os = "linux", target_vendor = "apple"))]
+use crate::net::transfer;
 use crate::{
     cx::{
         Cx,
@@ -11,7 +13,7 @@ use crate::{
         readiness::{Direction, Done, Readiness},
         source::Source,
     },
-    sys::poller::{AsSource, BorrowedSource, SHORT_MEANS_EMPTY},
+    sys::poller::{AsSource, BorrowedSource},
     time::NEVER,
     wait::{future::poll_counted, queue::Entry, suspend::WaitReason, waitable::Waitable, waiter::Waiter},
 };
@@ -26,16 +28,6 @@ use std::{
     },
     task::{Context, Poll, ready},
 };
-
-/// Returns a result that says nothing about the next call.
-pub(super) fn done<R>(value: R) -> Done<R> {
-    Done { value, is_short: false }
-}
-
-/// Returns the result of a transfer of bytes over a stream that has no boundaries.
-pub(super) fn transferred(count: usize, wanted: usize) -> Done<usize> {
-    Done { value: count, is_short: SHORT_MEANS_EMPTY && 0 < count && count < wanted }
-}
 
 /// A non-blocking socket, and the source that it is registered as.
 pub(crate) struct Io<S: Socket> {
@@ -64,7 +56,18 @@ impl<S: AsSource + fmt::Debug> Socket for S {}
 impl<S: Socket> Io<S> {
     /// Takes a socket that is in non-blocking mode.
     pub(super) fn new(socket: S) -> Self {
+        #[cfg(target_vendor = "apple")]
+        transfer::disable_signal(&socket);
         Self { source: Source::new(), socket: ManuallyDrop::new(socket) }
+    }
+
+    /// Lets no short transfer count as the last one, unless this is a plain stream of bytes: the socket was made
+    /// elsewhere.
+    pub(super) fn check_kind(&self) {
+        #[cfg(target_os = "linux")]
+        if !transfer::is_stream_of_bytes(self.get()) {
+            self.source.disregard_short();
+        }
     }
 
     #[inline]
@@ -330,7 +333,9 @@ macro_rules! conversions {
             /// Returns the errors of the system.
             pub fn from_std(socket: $system) -> ::std::io::Result<Self> {
                 socket.set_nonblocking(true)?;
-                Ok(Self { io: $crate::net::io::Io::new(socket) })
+                let io = $crate::net::io::Io::new(socket);
+                io.check_kind();
+                Ok(Self { io })
             }
 
             /// Returns the socket as one of `std`, in blocking mode.

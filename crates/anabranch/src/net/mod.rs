@@ -66,6 +66,7 @@ mod stream;
 mod stream_methods;
 mod tcp_listener;
 mod tcp_stream;
+mod transfer;
 mod udp;
 #[cfg(unix)]
 mod unix_datagram;

@@ -1,15 +1,19 @@
 //! What TCP streams and Unix streams have in common.
 
+#[cfg(target_os = "linux")]
+use crate::net::transfer;
 use crate::{
     cx::Cx,
-    net::io::{Io, Socket, done, transferred},
+    net::{
+        io::{Io, Socket},
+        transfer::{done, send, send_vectored, transferred, used},
+    },
     reactor::readiness::{Direction, Done},
     wait::suspend::WaitReason,
 };
 use std::{
-    io::{self, IoSlice, IoSliceMut, Read, Write},
+    io::{self, IoSlice, IoSliceMut, Read},
     net::Shutdown,
-    ops::Range,
     task::{Context, Poll},
 };
 
@@ -34,8 +38,6 @@ pub(crate) trait Sealed: Send + Sync + Sized + 'static {
     fn shut_down(&self, how: Shutdown) -> io::Result<()>;
 
     fn reader(system: &Self::System) -> impl Read + '_;
-
-    fn writer(system: &Self::System) -> impl Write + '_;
 }
 
 #[track_caller]
@@ -58,20 +60,11 @@ fn receive<S: Sealed>(system: &S::System, buffer: &mut [u8]) -> io::Result<usize
     S::reader(system).read(buffer)
 }
 
-/// Sends what there is room for, as [`receive`] receives.
-#[inline]
-fn send<S: Sealed>(system: &S::System, bytes: &[u8]) -> io::Result<usize> {
-    #[cfg(target_os = "linux")]
-    return Ok(rustix::net::send(system, bytes, rustix::net::SendFlags::NOSIGNAL)?);
-    #[cfg(not(target_os = "linux"))]
-    S::writer(system).write(bytes)
-}
-
 fn read_once<S: Sealed>(system: &S::System, buffer: &mut [u8]) -> io::Result<Done<usize>> {
     let wanted = buffer.len();
     #[cfg(target_os = "linux")]
     if !S::HAS_NO_BOUNDARIES {
-        return read_to_boundary(system, &mut [IoSliceMut::new(buffer)], wanted);
+        return transfer::read_to_boundary(system, &mut [IoSliceMut::new(buffer)], wanted);
     }
     Ok(count::<S>(receive::<S>(system, buffer)?, wanted))
 }
@@ -83,40 +76,19 @@ fn read_vectored_once<S: Sealed>(
 ) -> io::Result<Done<usize>> {
     #[cfg(target_os = "linux")]
     if !S::HAS_NO_BOUNDARIES {
-        return read_to_boundary(system, buffers, wanted);
+        return transfer::read_to_boundary(system, buffers, wanted);
     }
     Ok(count::<S>(S::reader(system).read_vectored(buffers)?, wanted))
 }
 
-/// Reads from a stream that also stops at descriptors or credentials that are passed along. There is no room for these,
-/// so the system drops them and reports so. Any other short read has emptied the buffer of the system.
-#[cfg(target_os = "linux")]
-fn read_to_boundary(system: &impl Socket, buffers: &mut [IoSliceMut<'_>], wanted: usize) -> io::Result<Done<usize>> {
-    use rustix::net::{RecvAncillaryBuffer, RecvFlags, ReturnFlags, recvmsg};
-    let received = recvmsg(system, buffers, &mut RecvAncillaryBuffer::default(), RecvFlags::empty())?;
-    let is_cut = received.flags.contains(ReturnFlags::CTRUNC);
-    Ok(if is_cut { done(received.bytes) } else { transferred(received.bytes, wanted) })
-}
-
 fn write_once<S: Sealed>(system: &S::System, bytes: &[u8]) -> io::Result<Done<usize>> {
-    Ok(count::<S>(send::<S>(system, bytes)?, bytes.len()))
+    Ok(count::<S>(send(system, bytes)?, bytes.len()))
 }
 
 /// Returns the result of a transfer of nothing, which does not wait until the stream is ready.
 fn nothing(cx: &Cx<'_>) -> io::Result<usize> {
     cx.checkpoint()?;
     Ok(0)
-}
-
-/// How many buffers the system accepts in one call.
-const MAX_BUFFERS: usize = 1024;
-
-/// Returns which of the buffers one call uses, and their total length. `None` if all buffers are empty. Buffers beyond
-/// the limit of the system do not count, because a transfer that leaves them out is not short.
-fn used(lens: impl Iterator<Item = usize> + Clone) -> Option<(Range<usize>, usize)> {
-    let start = lens.clone().position(|len| len > 0)?;
-    let used = lens.skip(start).take(MAX_BUFFERS);
-    Some((start..start + used.clone().count(), used.fold(0, usize::saturating_add)))
 }
 
 #[inline]
@@ -162,7 +134,7 @@ pub(super) fn write_vectored<S: Sealed>(stream: &S, cx: &Cx<'_>, buffers: &[IoSl
     let Some((used, wanted)) = used(buffers.iter().map(|buffer| buffer.len())) else { return nothing(cx) };
     let buffers = &buffers[used];
     stream.io().perform(cx, Direction::Write, reason::<S>(Direction::Write), |system| {
-        Ok(count::<S>(S::writer(system).write_vectored(buffers)?, wanted))
+        Ok(count::<S>(send_vectored(system, buffers)?, wanted))
     })
 }
 

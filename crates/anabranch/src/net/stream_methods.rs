@@ -25,11 +25,6 @@ macro_rules! stream {
             fn reader(system: &$system) -> impl ::std::io::Read + '_ {
                 system
             }
-
-            #[inline]
-            fn writer(system: &$system) -> impl ::std::io::Write + '_ {
-                system
-            }
         }
 
         impl $stream {

@@ -4,8 +4,9 @@ use crate::{
     cx::{Cx, attempt::Attempt},
     net::{
         addr::{ToSocketAddrs, first_of},
-        io::{Io, Operation, Ready, conversions, done},
+        io::{Io, Operation, Ready, conversions},
         tcp_stream::TcpStream,
+        transfer::done,
     },
     reactor::readiness::{Direction, Done},
     wait::{suspend::WaitReason, waitable::Waitable, waiter::Waiter},

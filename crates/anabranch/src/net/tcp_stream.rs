@@ -4,8 +4,9 @@ use crate::{
     cx::Cx,
     net::{
         addr::{ToSocketAddrs, first_of},
-        io::{Io, done},
+        io::Io,
         stream_methods::stream,
+        transfer::done,
     },
     reactor::readiness::Direction,
     wait::suspend::WaitReason,
@@ -96,7 +97,9 @@ impl TcpStream {
     #[track_caller]
     pub fn connect_with(cx: &Cx<'_>, socket: Socket, address: SocketAddr) -> io::Result<Self> {
         cx.checkpoint()?;
-        Self::connect_socket(cx, socket, &address.into(), WaitReason::new(&"TcpStream::connect"))
+        let stream = Self::connect_socket(cx, socket, &address.into(), WaitReason::new(&"TcpStream::connect"))?;
+        stream.io.check_kind();
+        Ok(stream)
     }
 
     fn connect_socket(cx: &Cx<'_>, socket: Socket, address: &SockAddr, reason: WaitReason) -> io::Result<Self> {

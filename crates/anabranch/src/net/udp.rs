@@ -5,7 +5,8 @@ use crate::{
     net::{
         addr::{ToSocketAddrs, first_of, lookup_host},
         datagram::datagrams,
-        io::{Io, done},
+        io::Io,
+        transfer::done,
     },
     reactor::readiness::Direction,
     wait::suspend::WaitReason,

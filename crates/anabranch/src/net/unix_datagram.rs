@@ -2,10 +2,7 @@
 
 use crate::{
     cx::Cx,
-    net::{
-        datagram::datagrams,
-        io::{Io, done},
-    },
+    net::{datagram::datagrams, io::Io, transfer::done},
     reactor::readiness::Direction,
     wait::suspend::WaitReason,
 };

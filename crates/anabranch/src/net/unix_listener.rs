@@ -3,7 +3,8 @@
 use crate::{
     cx::{Cx, attempt::Attempt},
     net::{
-        io::{Io, Operation, Ready, conversions, done},
+        io::{Io, Operation, Ready, conversions},
+        transfer::done,
         unix_stream::UnixStream,
     },
     reactor::readiness::{Direction, Done},

@@ -7,8 +7,10 @@
 //! | bits of the word | meaning                                              | set by                   | cleared by            |
 //! |------------------|------------------------------------------------------|--------------------------|-----------------------|
 //! | READY            | an attempt may succeed; at first, too                | an event                 | a failed attempt      |
-//! | SPECIAL          | an attempt may succeed even after a short one        | an event that says so    | never                 |
+//! | SPECIAL          | an attempt may succeed even after a short one        | an event that says so *  | never                 |
 //! | the others       | the tick: the number of events so far, modulo 2^62   | an event                 | never                 |
+//!
+//! \* And for a socket that was made elsewhere, and is no plain stream of bytes.
 //!
 //! An operation loads the word (*seen*), attempts, and if that would have blocked replaces *seen* by the same without
 //! READY. It fails if an event has changed the tick since: then it attempts again. After a transfer of fewer bytes than

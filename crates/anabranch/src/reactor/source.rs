@@ -53,6 +53,15 @@ impl Source {
         self.directions.get(direction)
     }
 
+    /// Lets no short transfer count as the last one. Precedes the first transfer.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn disregard_short(&self) {
+        for direction in [Direction::Read, Direction::Write] {
+            // Nothing waits yet.
+            let _ = self.direction(direction).set(true);
+        }
+    }
+
     /// Makes sure that an event sets the readiness of `direction` from now on. `here` is the reactor of the calling
     /// worker, or, for a thread that has none, null. `choose` chooses a reactor for a source that has none.
     ///

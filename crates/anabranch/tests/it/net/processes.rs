@@ -207,6 +207,51 @@ fn ctrl_c_and_termination_end_their_waits() {
     });
 }
 
+/// Each way to send to a side that has closed returns an error, in a process that the signal `SIGPIPE` would end.
+#[test]
+fn send_to_closed_side_raises_no_signal() {
+    use super::pair;
+    use anabranch::net::{UnixDatagram, UnixStream};
+    use std::{
+        io::{self, IoSlice, Write},
+        net::Shutdown,
+        time::Duration,
+    };
+    if !in_process_of_its_own("net::processes::send_to_closed_side_raises_no_signal") {
+        return;
+    }
+    // SAFETY: the default action runs no code of this process.
+    unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
+    anabranch::run(|cx| {
+        let fails = |send: &dyn Fn() -> io::Result<usize>| {
+            // A reset of the connection may take a moment.
+            while send().is_ok() {
+                cx.sleep(Duration::from_millis(1)).unwrap();
+            }
+        };
+        let buffers = [IoSlice::new(b"x"), IoSlice::new(b"y")];
+        macro_rules! check {
+            ($stream:expr) => {
+                let stream = $stream;
+                fails(&|| stream.write(cx, b"x"));
+                fails(&|| stream.try_write(b"x"));
+                fails(&|| stream.write_vectored(cx, &buffers));
+                fails(&|| stream.with(cx).write(b"x"));
+                fails(&|| stream.with(cx).write_vectored(&buffers));
+                fails(&|| cx.block_on(stream.write_async(b"x")).unwrap());
+            };
+        }
+        check!(pair(cx).0);
+        check!(UnixStream::pair().unwrap().0);
+        let (left, right) = UnixDatagram::pair().unwrap();
+        left.shutdown(Shutdown::Both).unwrap();
+        drop(right);
+        fails(&|| left.send(cx, b"x"));
+        fails(&|| left.try_send(b"x"));
+        fails(&|| cx.block_on(left.send_async(b"x")).unwrap());
+    });
+}
+
 /// Of two fibers or tasks that share a stream of signals, each receives one of two signals that come at once.
 #[cfg(feature = "signal")]
 #[test]
