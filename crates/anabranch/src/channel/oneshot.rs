@@ -9,9 +9,10 @@ use crate::{
     channel::set::source::Source,
     cx::{
         Cx,
-        attempt::{Attempt, wait_again_for, wait_async_for, wait_within},
+        attempt::{Attempt, wait_again_for, wait_async_for, wait_boxed, wait_within},
         limit::timed,
     },
+    sys::carrier::{Carrier, is_large},
     time::NEVER,
     wait::{state_word::WaitNode, suspend::WaitReason, waitable::Waitable, waiter::Waiter},
 };
@@ -115,10 +116,18 @@ impl<T> Receiver<T> {
 
     #[inline(never)]
     fn recv_slow(&mut self, cx: &Cx<'_>, reason: WaitReason) -> Result<T, RecvError> {
-        match wait_again_for(cx, &self.receiving(), NEVER, reason) {
-            Ok(received) => Ok(received?),
-            Err(_) => Err(RecvError::Cancelled),
-        }
+        let received = if const { is_large::<T>() } {
+            match wait_boxed(cx, &self.receiving(), NEVER, reason) {
+                Ok(received) => *received,
+                Err(_) => return Err(RecvError::Cancelled),
+            }
+        } else {
+            match wait_again_for(cx, &self.receiving(), NEVER, reason) {
+                Ok(received) => received,
+                Err(_) => return Err(RecvError::Cancelled),
+            }
+        };
+        Ok(received?)
     }
 
     timed! {
@@ -166,6 +175,11 @@ impl<T> Receiver<T> {
     /// Returns `Empty` if the value has not been sent yet, or `Closed` if it never will be.
     #[inline]
     pub fn try_recv(&mut self) -> Result<T, TryRecvError> {
+        self.try_take()
+    }
+
+    #[inline]
+    fn try_take<V: Carrier<T>>(&mut self) -> Result<V, TryRecvError> {
         match self.end.as_ref().map(|end| end.state()) {
             Some(State::Empty) => Err(TryRecvError::Empty),
             Some(State::Full) => {
@@ -227,8 +241,14 @@ impl<T> Attempt for Receiving<'_, T> {
     type Output = Result<T, Closed>;
 
     fn attempt(&self) -> Option<Self::Output> {
-        // SAFETY: an operation is not `Sync`, so only its owner reaches the field. The reference ends here.
-        match unsafe { &mut *self.receiver.get() }.try_recv() {
+        // SAFETY: an operation is not `Sync`, so only its owner reaches the field. The reference ends in this function.
+        let receiver = unsafe { &mut *self.receiver.get() };
+        let received = if const { is_large::<T>() } {
+            receiver.try_take::<Box<T>>().map(|value| *value)
+        } else {
+            receiver.try_recv()
+        };
+        match received {
             Ok(value) => Some(Ok(value)),
             Err(TryRecvError::Closed) => Some(Err(Closed)),
             Err(TryRecvError::Empty) => None,

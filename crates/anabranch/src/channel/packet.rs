@@ -23,7 +23,7 @@
 use crate::{
     channel::closing::{CloseWait, CloseWord},
     cx::attempt::Attempt,
-    sys::sync::spin_while,
+    sys::{carrier::Carrier, sync::spin_while},
     wait::{
         state_word::{Content, WaitNode, Word, is_address, number, number_of, try_select},
         waitable::waits_by,
@@ -174,12 +174,12 @@ impl<T> Receiving<T> {
     /// # Safety
     /// The state is `Full`.
     #[inline]
-    pub(crate) unsafe fn take(self) -> T {
+    pub(crate) unsafe fn take<V: Carrier<T>>(self) -> V {
         let packet = self.packet;
         std::mem::forget(self);
         // SAFETY: the state is `Full`, so the sender has given up the packet and the value.
         unsafe {
-            let value = (*packet.as_ref().value.get()).assume_init_read();
+            let value = V::read((*packet.as_ref().value.get()).as_ptr());
             free(packet);
             value
         }

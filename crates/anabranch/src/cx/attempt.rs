@@ -14,7 +14,7 @@ use crate::{
         wait::{Begun, happened},
     },
     fiber::switch::PendingSwitch,
-    sys::{clock::Instant, sync::hint, thread},
+    sys::{carrier::is_large, clock::Instant, sync::hint, thread},
     time::NEVER,
     wait::{
         Cancelled, WaitError,
@@ -126,7 +126,78 @@ pub(crate) fn wait_again_for<A: Attempt>(
     deadline: u64,
     reason: WaitReason,
 ) -> Result<A::Output, WaitError> {
-    OperationWait { operation, deadline, reason }.finish(cx)
+    if const { is_large::<A::Output>() } {
+        wait_boxed(cx, operation, deadline, reason).map(|output| *output)
+    } else {
+        OperationWait { operation, deadline, reason }.finish(cx)
+    }
+}
+
+/// Like [`wait_again_for`], for a large result.
+#[inline(never)]
+pub(crate) fn wait_boxed<A: Attempt>(
+    cx: &Cx<'_>,
+    operation: &A,
+    deadline: u64,
+    reason: WaitReason,
+) -> Result<Box<A::Output>, WaitError> {
+    OperationWait { operation: &Boxing(operation), deadline, reason }.finish(cx)
+}
+
+/// An operation whose result arrives in a box.
+struct Boxing<'a, A>(&'a A);
+
+impl<A: Attempt> Attempt for Boxing<'_, A> {
+    type Output = Box<A::Output>;
+
+    const IS_TIMED: bool = A::IS_TIMED;
+
+    #[inline(never)]
+    fn attempt(&self) -> Option<Box<A::Output>> {
+        self.0.attempt().map(Box::new)
+    }
+
+    fn deadline(&self) -> u64 {
+        self.0.deadline()
+    }
+
+    fn before_spin(&self) {
+        self.0.before_spin();
+    }
+
+    fn is_bare(&self) -> bool {
+        self.0.is_bare()
+    }
+
+    fn prefetch(&self) {
+        self.0.prefetch();
+    }
+
+    fn pass_on(&self) {
+        self.0.pass_on();
+    }
+}
+
+// SAFETY: the operation upholds the contract of `Waitable`, and every call is forwarded to it.
+unsafe impl<A: Waitable> Waitable for Boxing<'_, A> {
+    unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
+        // SAFETY: the caller keeps the waiter armed and alive, and the operation in place, until `unregister`.
+        unsafe { self.0.register(waiter, ticket) }
+    }
+
+    unsafe fn register_local(&self, waiter: *const Waiter) -> bool {
+        // SAFETY: the caller is the waiter's thread, and keeps the waiter and the operation as for `register`.
+        unsafe { self.0.register_local(waiter) }
+    }
+
+    unsafe fn unregister(&self, is_selected: bool) {
+        // SAFETY: the caller has registered here, and its wait has ended.
+        unsafe { self.0.unregister(is_selected) }
+    }
+
+    fn is_lock(&self) -> bool {
+        self.0.is_lock()
+    }
 }
 
 /// The result of an operation that has ended, or `None` while it waits.

@@ -11,7 +11,7 @@ use crate::{
         fiber::Fiber,
         task::{Header, Job, Name, Vtable},
     },
-    sys::unwind::catch_unwind,
+    sys::{carrier::is_large, unwind::catch_unwind},
     wait::{
         Cancelled,
         cancel::CancelScope,
@@ -81,11 +81,30 @@ where
     T: Send + 'scope,
     N: Name,
 {
+    // SAFETY: the caller upholds the contract.
+    let (child, job) = unsafe {
+        if const { is_large::<T>() } {
+            allocate(data, name, move |cx: &Cx<'_>| function(cx).map(Box::new))
+        } else {
+            allocate(data, name, function)
+        }
+    };
+    (job, ScopedHandle { child, _scope: PhantomData, _result: PhantomData })
+}
+
+/// # Safety
+/// The contract of [`make`] holds.
+#[track_caller]
+unsafe fn allocate<'scope, F, T, N>(data: &'scope ScopeData, name: N, function: F) -> (NonNull<Child>, Job)
+where
+    F: FnOnce(&Cx<'_>) -> Option<T> + Send + 'scope,
+    T: Send + 'scope,
+    N: Name,
+{
     let shared = |head| Child { head, done: Latch::new(), data };
     // SAFETY: the scope waits until the child has left the data. By then the function has been run, and the job no
     // longer uses the block. The handle cannot outlive the scope. `F` and `T` are `Send`, so any thread may run it.
-    let (child, job) = unsafe { Block::allocate(name, function, shared) };
-    (job, ScopedHandle { child, _scope: PhantomData, _result: PhantomData })
+    unsafe { Block::allocate(name, function, shared) }
 }
 
 /// The handle of a fiber that was spawned in a scope.
@@ -109,8 +128,16 @@ impl<T> ScopedHandle<'_, T> {
     /// # Safety
     /// The child has notified `done`.
     unsafe fn take(self) -> Result<T, Cancelled> {
-        // SAFETY: the caller has seen `done`, and this is the one handle, so nothing else accesses the result.
-        unsafe { self.vtable().take_result(self.child.cast()) }.ok_or(Cancelled)
+        // SAFETY: the caller has seen `done`, and this is the one handle, so nothing else accesses the result. `make`
+        // boxes a large one.
+        let result = unsafe {
+            if const { is_large::<T>() } {
+                self.vtable().take_result::<Box<T>>(self.child.cast()).map(|result| *result)
+            } else {
+                self.vtable().take_result(self.child.cast())
+            }
+        };
+        result.ok_or(Cancelled)
     }
 
     fn vtable(&self) -> &'static Vtable {

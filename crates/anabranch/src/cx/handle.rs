@@ -9,7 +9,10 @@ use crate::{
     },
     fiber::task::{Header, Vtable},
     pool::panic_handler::PanicHandler,
-    sys::sync::{AtomicBool, AtomicU64, Ordering},
+    sys::{
+        carrier::is_large,
+        sync::{AtomicBool, AtomicU64, Ordering},
+    },
     time::NEVER,
     wait::{
         Cancelled,
@@ -104,7 +107,8 @@ unsafe impl<T> Sync for TaskRef<T> {}
 
 impl<T> TaskRef<T> {
     /// # Safety
-    /// The block ends with an [`Ended<T>`](Ended), and this is the first reference to it.
+    /// The block ends with an [`Ended<T>`](Ended), or an `Ended<Box<T>>` if `T` is [large](is_large). This is the first
+    /// reference to it.
     pub(super) unsafe fn new(block: NonNull<Shared>) -> Self {
         Self { block, _result: PhantomData }
     }
@@ -130,7 +134,20 @@ impl<T> TaskRef<T> {
     /// The task has ended, and the caller is the one handle.
     unsafe fn take(&self) -> Result<T, JoinError> {
         // SAFETY: the caller is the one handle, and has seen that the task has ended.
-        let ended = unsafe { self.take_ended() };
+        unsafe {
+            if const { is_large::<T>() } {
+                self.take_stored::<Box<T>>().map(|result| *result)
+            } else {
+                self.take_stored::<T>()
+            }
+        }
+    }
+
+    /// # Safety
+    /// The contract of [`take_ended`](Self::take_ended) holds.
+    unsafe fn take_stored<S>(&self) -> Result<S, JoinError> {
+        // SAFETY: the caller upholds the contract.
+        let ended = unsafe { self.take_ended::<S>() };
         let ended = ended.expect("a `JoinHandle` was polled after it had returned the result");
         ended.unwrap_or_else(|panic| Err(JoinError::Panicked(panic.into_payload())))
     }
@@ -138,11 +155,27 @@ impl<T> TaskRef<T> {
     /// Takes the outcome. Returns `None` if it was taken before.
     ///
     /// # Safety
-    /// The task has ended, and the caller is the one handle.
-    unsafe fn take_ended(&self) -> Option<Ended<T>> {
+    /// The task has ended, and the caller is the one handle. `S` is what the block stores: `T`, or a box if it is
+    /// large.
+    unsafe fn take_ended<S>(&self) -> Option<Ended<S>> {
         // SAFETY: the caller is the one handle, and has seen that the task has ended. By the contract of `new` the
-        // block ends with an `Ended<T>`.
+        // block ends with an `Ended<S>`.
         unsafe { self.vtable().take_result(self.block.cast()) }
+    }
+
+    /// Drops the outcome, unless it was taken before.
+    ///
+    /// # Safety
+    /// The task has ended, and the caller is the one handle.
+    unsafe fn discard(&self) {
+        // SAFETY: the caller is the one handle, and has seen that the task has ended.
+        unsafe {
+            if const { is_large::<T>() } {
+                drop(self.take_ended::<Box<T>>());
+            } else {
+                drop(self.take_ended::<T>());
+            }
+        }
     }
 }
 
@@ -320,7 +353,7 @@ impl<T> Drop for JoinHandle<T> {
         shared.is_abandoned.store(true, Ordering::Release);
         if self.is_finished() {
             // SAFETY: the task has ended, and this is the one handle.
-            drop(unsafe { self.task.take_ended() });
+            unsafe { self.task.discard() };
         }
     }
 }

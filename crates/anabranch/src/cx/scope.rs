@@ -21,6 +21,7 @@ use crate::{
     fiber::task::Name,
     fork::scope::{Panic, report},
     sys::{
+        carrier::is_large,
         sync::{Ordering, lock},
         unwind::{catch_unwind, resume_unwind},
     },
@@ -175,7 +176,12 @@ impl<'scope, 'env> FiberScope<'scope, 'env> {
     {
         self.spawner.check_open();
         self.count();
-        self.spawner.spawn_counted(name, function)
+        if const { is_large::<F>() } {
+            let function = Box::new(function);
+            self.spawner.spawn_counted(name, move |cx: &Cx<'_>| function(cx))
+        } else {
+            self.spawner.spawn_counted(name, function)
+        }
     }
 
     /// Returns a [`Spawner`], by which the fibers of the scope can spawn others. It can be copied and sent to them.
@@ -265,7 +271,12 @@ impl<'scope> Spawner<'scope, '_> {
     {
         self.check_open();
         self.data.pending.fetch_add(1, Ordering::Relaxed);
-        self.spawn_counted(name, function)
+        if const { is_large::<F>() } {
+            let function = Box::new(function);
+            self.spawn_counted(name, move |cx: &Cx<'_>| function(cx))
+        } else {
+            self.spawn_counted(name, function)
+        }
     }
 
     /// Panics if the pool has ended; see [`Registry::check_open`](crate::pool::registry::Registry::check_open).

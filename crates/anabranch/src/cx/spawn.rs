@@ -9,7 +9,7 @@ use crate::{
     },
     fiber::{fiber::Fiber, task::Name},
     pool::{Pool, registry::Registry},
-    sys::unwind::catch_unwind,
+    sys::{carrier::is_large, unwind::catch_unwind},
     wait::suspend::Suspend,
 };
 use std::{panic::AssertUnwindSafe, ptr::NonNull, sync::Arc};
@@ -116,13 +116,45 @@ where
     T: Send + 'static,
     N: Name + 'static,
 {
+    if const { is_large::<F>() } {
+        let function = Box::new(function);
+        spawn_small(registry, name, move |cx: &Cx<'_>| function(cx))
+    } else {
+        spawn_small(registry, name, function)
+    }
+}
+
+/// Like [`spawn_task`], for a function that is not large.
+#[track_caller]
+fn spawn_small<F, T, N>(registry: &Registry, name: N, function: F) -> JoinHandle<T>
+where
+    F: FnOnce(&Cx<'_>) -> Result<T, JoinError> + Send + 'static,
+    T: Send + 'static,
+    N: Name + 'static,
+{
+    let task = if const { is_large::<T>() } {
+        inject(registry, name, move |cx: &Cx<'_>| function(cx).map(Box::new))
+    } else {
+        inject(registry, name, function)
+    };
+    // SAFETY: this is the first reference to the block, whose function returns a `T`, in a box if it is large.
+    JoinHandle::new(unsafe { TaskRef::new(task) })
+}
+
+/// Enqueues a function, and returns the address of its block.
+#[track_caller]
+fn inject<F, T, N>(registry: &Registry, name: N, function: F) -> NonNull<Shared>
+where
+    F: FnOnce(&Cx<'_>) -> Result<T, JoinError> + Send + 'static,
+    T: Send + 'static,
+    N: Name + 'static,
+{
     registry.check_open();
     // SAFETY: the job's share keeps the block alive until it has been run. `F` and `T` are `Send`, so any thread may
     // run it.
     let (task, job) = unsafe { Block::<Shared, F, Ended<T>, N>::allocate(name, function, Shared::new) };
     registry.inject(job);
-    // SAFETY: this is the first reference to the block, whose function returns a `T`.
-    JoinHandle::new(unsafe { TaskRef::new(task) })
+    task
 }
 
 impl Pool {

@@ -2,6 +2,7 @@
 //! it.
 
 pub(crate) mod asymmetric_fence;
+pub(crate) mod carrier;
 #[cfg(shuttle)]
 pub(crate) mod chance;
 #[cfg(not(loom))]

@@ -4,7 +4,10 @@
 //! Values are never copied to a larger block. The longer the queue, the longer its next block, so it rarely calls the
 //! allocator and has little more memory than it needs. It gives memory back as it drains.
 
-use crate::channel::dropping::drop_all;
+use crate::{
+    channel::dropping::drop_all,
+    sys::carrier::{self, Carrier},
+};
 use std::{
     alloc::{Layout, alloc, dealloc, handle_alloc_error},
     mem::MaybeUninit,
@@ -126,12 +129,12 @@ impl<T> Buffer<T> {
     }
 
     #[inline]
-    pub(crate) fn push_back(&mut self, value: T) {
+    pub(crate) fn push_back<V: Carrier<T>>(&mut self, value: V) {
         if self.tail == self.last_capacity {
             self.extend();
         }
         // SAFETY: there is a last block, with room at `tail`.
-        unsafe { Block::at(self.last, self.tail).write(value) };
+        unsafe { carrier::write(value, Block::at(self.last, self.tail)) };
         self.tail += 1;
         self.len += 1;
     }
@@ -154,12 +157,12 @@ impl<T> Buffer<T> {
     }
 
     #[inline]
-    pub(crate) fn pop_front(&mut self) -> Option<T> {
+    pub(crate) fn pop_front<V: Carrier<T>>(&mut self) -> Option<V> {
         if self.len == 0 {
             return None;
         }
         // SAFETY: there is a first block, with a value at `head`.
-        let value = unsafe { Block::at(self.first, self.head).read() };
+        let value = unsafe { V::read(Block::at(self.first, self.head)) };
         self.head += 1;
         self.len -= 1;
         if self.len == 0 {
@@ -204,7 +207,7 @@ impl<T> Buffer<T> {
 
 impl<T> Drop for Buffer<T> {
     fn drop(&mut self) {
-        let dropped = drop_all(|| self.pop_front());
+        let dropped = drop_all(|| self.pop_front::<T>());
         self.give_back();
         dropped.finish();
     }

@@ -9,10 +9,13 @@ use crate::{
     },
     cx::{
         Cx,
-        attempt::{Attempt, wait_again_for, wait_async_for, wait_within},
+        attempt::{Attempt, wait_again_for, wait_async_for, wait_boxed, wait_within},
         limit::timed,
     },
-    sys::sync::Arc,
+    sys::{
+        carrier::{self, Carrier, is_large},
+        sync::Arc,
+    },
     time::NEVER,
     wait::{Cancelled, future::count_ready, queue::Entry, suspend::WaitReason, waitable::Waitable, waiter::Waiter},
 };
@@ -37,10 +40,27 @@ impl<T> Receiver<T> {
     #[track_caller]
     pub fn recv(&self, cx: &Cx<'_>) -> Result<T, RecvError> {
         cx.checkpoint()?;
+        let reason = WaitReason::new(&"Receiver::recv");
+        if const { is_large::<T>() } {
+            return self.recv_large(cx, reason);
+        }
         match self.channel.try_recv() {
             Ok(value) => Ok(value),
             Err(TryRecvError::Closed) => Err(RecvError::Closed),
-            Err(TryRecvError::Empty) => self.recv_slow(cx, WaitReason::new(&"Receiver::recv")),
+            Err(TryRecvError::Empty) => self.recv_slow(cx, reason),
+        }
+    }
+
+    /// Receives a large value, after the checkpoint.
+    #[inline(never)]
+    fn recv_large(&self, cx: &Cx<'_>, reason: WaitReason) -> Result<T, RecvError> {
+        match self.channel.try_recv::<Box<T>>() {
+            Ok(value) => Ok(*value),
+            Err(TryRecvError::Closed) => Err(RecvError::Closed),
+            Err(TryRecvError::Empty) => match wait_boxed(cx, &*Box::new(self.receiving()), NEVER, reason) {
+                Ok(received) => Ok((*received)?),
+                Err(_) => Err(RecvError::Cancelled),
+            },
         }
     }
 
@@ -191,14 +211,13 @@ pub struct Receiving<'a, T> {
     is_woken: Cell<bool>,
 }
 
-impl<T> Attempt for Receiving<'_, T> {
-    type Output = Result<T, Closed>;
-
-    fn attempt(&self) -> Option<Self::Output> {
+impl<T> Receiving<'_, T> {
+    #[inline]
+    fn attempt_as<V: Carrier<T>>(&self) -> Option<Result<V, Closed>> {
         if self.is_woken.take()
             // SAFETY: an operation is not `Sync`, so only its owner reaches the slot, and it does not wait during an
             // attempt.
-            && let Some(value) = unsafe { (*self.handed.get()).take() }
+            && let Some(value) = carrier::take(unsafe { &mut *self.handed.get() })
         {
             return Some(Ok(value));
         }
@@ -206,6 +225,18 @@ impl<T> Attempt for Receiving<'_, T> {
             Ok(value) => Some(Ok(value)),
             Err(TryRecvError::Closed) => Some(Err(Closed)),
             Err(TryRecvError::Empty) => None,
+        }
+    }
+}
+
+impl<T> Attempt for Receiving<'_, T> {
+    type Output = Result<T, Closed>;
+
+    fn attempt(&self) -> Option<Self::Output> {
+        if const { is_large::<T>() } {
+            self.attempt_as::<Box<T>>().map(|received| received.map(|value| *value))
+        } else {
+            self.attempt_as::<T>()
         }
     }
 

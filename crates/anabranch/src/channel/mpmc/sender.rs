@@ -11,10 +11,13 @@ use crate::{
     },
     cx::{
         Cx,
-        attempt::{Attempt, wait_again_for, wait_async_for, wait_within},
+        attempt::{Attempt, wait_again_for, wait_async_for, wait_boxed, wait_within},
         limit::timed,
     },
-    sys::sync::Arc,
+    sys::{
+        carrier::{self, Carrier, is_large},
+        sync::Arc,
+    },
     time::NEVER,
     wait::{queue::Entry, suspend::WaitReason, waitable::Waitable, waiter::Waiter},
 };
@@ -46,13 +49,17 @@ impl<T> Sender<T> {
         if cx.checkpoint().is_err() {
             return Err(SendError::Cancelled(value));
         }
+        let reason = WaitReason::new(&"Sender::send");
+        if const { is_large::<T>() } {
+            return self.send_large(cx, Box::new(value), reason);
+        }
         match self.channel.try_send(value) {
             Ok(len) => {
                 cx.spend(len / LONG);
                 Ok(())
             }
             Err((PushError::Closed, value)) => Err(SendError::Closed(value)),
-            Err((PushError::Full, value)) => self.send_slow(cx, value, WaitReason::new(&"Sender::send")),
+            Err((PushError::Full, value)) => self.send_slow(cx, value, reason),
         }
     }
 
@@ -61,6 +68,29 @@ impl<T> Sender<T> {
         let operation = self.sending(value);
         match wait_again_for(cx, &operation, NEVER, reason) {
             Ok(sent) => Ok(sent?),
+            Err(_) => Err(SendError::Cancelled(operation.into_value())),
+        }
+    }
+
+    /// Sends a large value, after the checkpoint.
+    #[inline(never)]
+    fn send_large(&self, cx: &Cx<'_>, value: Box<T>, reason: WaitReason) -> Result<(), SendError<T>> {
+        match self.channel.try_send(value) {
+            Ok(len) => {
+                cx.spend(len / LONG);
+                Ok(())
+            }
+            Err((PushError::Closed, value)) => Err(SendError::Closed(*value)),
+            Err((PushError::Full, value)) => self.send_large_slow(cx, value, reason),
+        }
+    }
+
+    #[inline(never)]
+    #[expect(clippy::boxed_local, reason = "a large value does not travel over the stack")]
+    fn send_large_slow(&self, cx: &Cx<'_>, value: Box<T>, reason: WaitReason) -> Result<(), SendError<T>> {
+        let operation = Box::new(self.sending(*value));
+        match wait_boxed(cx, &*operation, NEVER, reason) {
+            Ok(sent) => Ok((*sent)?),
             Err(_) => Err(SendError::Cancelled(operation.into_value())),
         }
     }
@@ -226,26 +256,35 @@ impl<T> Sending<'_, T> {
         // SAFETY: the operation does not wait, so its entry is in no queue.
         unsafe { self.entry.with(|offer| offer.value.take()) }.expect("it was not sent")
     }
-}
 
-impl<T> Attempt for Sending<'_, T> {
-    type Output = Result<(), ClosedError<T>>;
-
-    fn attempt(&self) -> Option<Self::Output> {
+    #[inline]
+    fn attempt_as<V: Carrier<T>>(&self) -> Option<Result<(), V>> {
         // SAFETY: the operation does not wait, so its entry is in no queue.
-        let value = unsafe { self.entry.with(|offer| offer.value.take()) };
+        let value = unsafe { self.entry.with(|offer| carrier::take::<T, V>(&mut offer.value)) };
         // The value is gone if the wait took it.
         let Some(value) = value else { return Some(Ok(())) };
         let sent = self.channel.try_send(value);
         self.pass_on();
         match sent {
             Ok(_) => Some(Ok(())),
-            Err((PushError::Closed, value)) => Some(Err(ClosedError(value))),
+            Err((PushError::Closed, value)) => Some(Err(value)),
             Err((PushError::Full, value)) => {
                 // SAFETY: the operation does not wait, so its entry is in no queue.
-                unsafe { self.entry.with(|offer| offer.value = Some(value)) };
+                unsafe { self.entry.with(|offer| offer.value = Some(carrier::into_value(value))) };
                 None
             }
+        }
+    }
+}
+
+impl<T> Attempt for Sending<'_, T> {
+    type Output = Result<(), ClosedError<T>>;
+
+    fn attempt(&self) -> Option<Self::Output> {
+        if const { is_large::<T>() } {
+            self.attempt_as::<Box<T>>().map(|sent| sent.map_err(|value| ClosedError(*value)))
+        } else {
+            self.attempt_as::<T>().map(|sent| sent.map_err(ClosedError))
         }
     }
 

@@ -69,6 +69,7 @@ use crate::{
         },
     },
     sys::{
+        carrier::Carrier,
         spin::{Brief, BriefGuard},
         sync::{Arc, AtomicUsize, Ordering},
     },
@@ -173,7 +174,7 @@ impl<T> Channel<T> {
     /// Puts a value in if there is room; in a rendezvous hands it to a waiting thread or fiber. Returns the number of
     /// values in the queue.
     #[inline]
-    pub(crate) fn try_send(&self, value: T) -> Result<usize, (PushError, T)> {
+    pub(crate) fn try_send<V: Carrier<T>>(&self, value: V) -> Result<usize, (PushError, V)> {
         let mut state = self.lock();
         if !state.is_closed && state.receivers.is_empty() && state.has_room(self.capacity) {
             state.buffer.push_back(value);
@@ -184,7 +185,7 @@ impl<T> Channel<T> {
 
     /// The slow path, which may have to wake a waiter.
     #[inline(never)]
-    fn try_send_to(&self, mut state: Locked<'_, T>, value: T) -> Result<usize, (PushError, T)> {
+    fn try_send_to<V: Carrier<T>>(&self, mut state: Locked<'_, T>, value: V) -> Result<usize, (PushError, V)> {
         if state.is_closed {
             return Err((PushError::Closed, value));
         }
@@ -214,7 +215,7 @@ impl<T> Channel<T> {
 
     /// Takes a value if there is one.
     #[inline]
-    pub(crate) fn try_recv(&self) -> Result<T, TryRecvError> {
+    pub(crate) fn try_recv<V: Carrier<T>>(&self) -> Result<V, TryRecvError> {
         let mut state = self.lock();
         if state.senders.is_empty() {
             return state.buffer.pop_front().ok_or(if state.is_closed {
@@ -228,7 +229,7 @@ impl<T> Channel<T> {
 
     /// The slow path, which may have to wake a waiter.
     #[inline(never)]
-    fn try_recv_from(&self, mut state: Locked<'_, T>) -> Result<T, TryRecvError> {
+    fn try_recv_from<V: Carrier<T>>(&self, mut state: Locked<'_, T>) -> Result<V, TryRecvError> {
         let (value, wakes) = state.pop(self.capacity)?;
         drop(state);
         wakes.wake();

@@ -2,6 +2,7 @@
 
 use crate::{
     channel::{TryRecvError, closing::CloseQueue, mpmc::buffer::Buffer},
+    sys::carrier::{Carrier, is_large},
     wait::{
         queue::Queue,
         waiter::{Waiter, Wake},
@@ -95,20 +96,30 @@ impl<T> State<T> {
 
     /// Takes the offer of the first sender. Returns `None` if that sender no longer waits. Returns the value in
     /// `Some(Some(_))`, `Some(None)` for a permit, and `None` if the sender was only woken, because it retries.
-    fn take_offer(&mut self, capacity: usize) -> Option<(Wake, Option<Option<T>>)> {
-        let mut copy = MaybeUninit::uninit();
-        let mut is_taken = false;
+    fn take_offer<V: Carrier<T>>(&mut self, capacity: usize) -> Option<(Wake, Option<Option<V>>)> {
+        let mut copy = MaybeUninit::<Option<V>>::uninit();
+        let (mut is_copied, mut is_taken) = (false, false);
         let wake = self.senders.select_head(|offer| {
             // A rendezvous has no room in which the sender could put its value.
             is_taken = capacity == 0 || !offer.retries;
             offer.is_taken = is_taken;
-            // SAFETY: the field is valid. It is copied as bits, which count only if the wait is selected.
-            copy.write(unsafe { ptr::read(&raw const offer.value) });
-        })?;
-        // SAFETY: the last call wrote the copy. If the wait was selected with `is_taken`, the sender forgets the value.
-        let taken = is_taken.then(|| unsafe { copy.assume_init() });
-        self.is_sender_called |= !is_taken;
-        Some((wake, taken))
+            // SAFETY: the value is valid. It is copied as bits, which count only if the wait is selected.
+            copy.write(offer.value.as_ref().map(|value| unsafe { V::read(value) }));
+            is_copied = true;
+        });
+        if wake.is_some() && is_taken {
+            // SAFETY: the last call wrote the copy. The wait was selected with `is_taken`, so the sender forgets the
+            // value.
+            return Some((wake?, Some(unsafe { copy.assume_init() })));
+        }
+        // SAFETY: the copy was written if there was a sender, which keeps its value.
+        if is_copied && let Some(copy) = unsafe { &mut *copy.as_mut_ptr() } {
+            // SAFETY: the copy is not used any more.
+            unsafe { V::forget(copy) };
+        }
+        let wake = wake?;
+        self.is_sender_called = true;
+        Some((wake, None))
     }
 
     /// Moves the first offer up after room was made. A value that moves up is a new one for the waiting receivers, one
@@ -118,10 +129,14 @@ impl<T> State<T> {
         if self.senders.is_empty() || self.is_closed || !self.has_room(capacity) {
             return Wakes::default();
         }
-        self.refill_waiting(capacity)
+        if const { is_large::<T>() } {
+            self.refill_waiting::<Box<T>>(capacity)
+        } else {
+            self.refill_waiting::<T>(capacity)
+        }
     }
 
-    fn refill_waiting(&mut self, capacity: usize) -> Wakes {
+    fn refill_waiting<V: Carrier<T>>(&mut self, capacity: usize) -> Wakes {
         let (sender, taken) = loop {
             let room = self.room(capacity);
             let Some(offer) = self.senders.first() else { return Wakes::default() };
@@ -135,7 +150,7 @@ impl<T> State<T> {
             if set_aside as usize == room {
                 return Wakes::default();
             }
-            if let Some(taken) = self.take_offer(capacity) {
+            if let Some(taken) = self.take_offer::<V>(capacity) {
                 break taken;
             }
         };
@@ -154,14 +169,14 @@ impl<T> State<T> {
     }
 
     #[inline]
-    pub(super) fn pop(&mut self, capacity: usize) -> Result<(T, Wakes), TryRecvError> {
+    pub(super) fn pop<V: Carrier<T>>(&mut self, capacity: usize) -> Result<(V, Wakes), TryRecvError> {
         match self.buffer.pop_front() {
             Some(value) => Ok((value, self.refill(capacity))),
             None => self.pop_offer(capacity),
         }
     }
 
-    fn pop_offer(&mut self, capacity: usize) -> Result<(T, Wakes), TryRecvError> {
+    fn pop_offer<V: Carrier<T>>(&mut self, capacity: usize) -> Result<(V, Wakes), TryRecvError> {
         while capacity == 0 && !self.is_closed && !self.senders.is_empty() {
             if let Some((sender, Some(Some(value)))) = self.take_offer(capacity) {
                 return Ok((value, Wakes { sender: Some(sender), receiver: None }));
@@ -171,16 +186,18 @@ impl<T> State<T> {
     }
 
     /// Hands a value to a thread or fiber that waits at a rendezvous. Returns the value if there is none.
-    pub(super) fn hand(&mut self, value: T) -> Result<Wake, T> {
-        let value = ManuallyDrop::new(value);
+    pub(super) fn hand<V: Carrier<T>>(&mut self, value: V) -> Result<Wake, V> {
+        let mut value = ManuallyDrop::new(value);
         let wake = self.receivers.select_first(|target| {
             // SAFETY: the target is not null, as sets wait in `listeners`. The slot belongs to the entry, whose owner
             // does not touch it before the wait has ended, and it is `None`. The bits count for the receiver if the
             // wait is selected with them, and for the sender if not.
-            unsafe { target.0.write(Some(ptr::read(&raw const *value))) }
+            unsafe { target.0.write(Some(ptr::read(V::place(&value)))) }
         });
-        // A wait that was selected with the value gave it to that receiver.
-        wake.ok_or_else(|| ManuallyDrop::into_inner(value))
+        let Some(wake) = wake else { return Err(ManuallyDrop::into_inner(value)) };
+        // SAFETY: a wait that was selected with the value gave it to that receiver, so it is not used here any more.
+        unsafe { V::forget(&raw mut *value) };
+        Ok(wake)
     }
 
     /// Wakes a waiting receiver, to look for what there is.

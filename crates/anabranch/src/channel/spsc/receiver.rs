@@ -8,11 +8,11 @@ use crate::{
     },
     cx::{
         Cx,
-        attempt::{Attempt, OperationWait, wait_async_for, wait_within},
+        attempt::{Attempt, OperationWait, wait_async_for, wait_boxed, wait_within},
         limit::timed,
     },
     fiber::switch::PendingSwitch,
-    sys::prefetch::prefetch,
+    sys::{carrier::is_large, prefetch::prefetch},
     time::NEVER,
     wait::{
         Cancelled, WaitError,
@@ -39,6 +39,9 @@ impl<T> Receiver<T> {
     #[inline(always)]
     #[track_caller]
     pub fn recv(&mut self, cx: &Cx<'_>) -> Result<T, RecvError> {
+        if const { is_large::<T>() } {
+            return self.recv_large(cx, WaitReason::new(&"spsc::Receiver::recv"));
+        }
         let may_proceed = cx.checkpoint_fast();
         if may_proceed && let Some(value) = self.consumer.pop_fast() {
             return Ok(value);
@@ -58,6 +61,18 @@ impl<T> Receiver<T> {
             }
             leave(switch);
             switch = operation.resume(cx, reason, &mut result);
+        }
+    }
+
+    #[inline(never)]
+    fn recv_large(&mut self, cx: &Cx<'_>, reason: WaitReason) -> Result<T, RecvError> {
+        cx.checkpoint()?;
+        if let Some(received) = self.consumer.pop::<Box<T>>() {
+            return Ok(*received?);
+        }
+        match wait_boxed(cx, &self.receiving(), NEVER, reason) {
+            Ok(received) => Ok((*received)?),
+            Err(_) => Err(RecvError::Cancelled),
         }
     }
 
@@ -303,6 +318,9 @@ impl<T> Attempt for Receiving<'_, T> {
     fn attempt(&self) -> Option<Self::Output> {
         // SAFETY: an operation is not `Sync`, so only its owner reaches the field. The reference ends in this function.
         let consumer = unsafe { &mut *self.consumer.get() };
+        if const { is_large::<T>() } {
+            return consumer.pop::<Box<T>>().map(|received| received.map(|value| *value));
+        }
         match consumer.pop_fast() {
             Some(value) => Some(Ok(value)),
             None => consumer.pop(),

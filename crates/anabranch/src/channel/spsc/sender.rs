@@ -11,6 +11,7 @@ use crate::{
         attempt::{Attempt, wait_again_for, wait_async_for, wait_within, wait_without_deadline},
         limit::timed,
     },
+    sys::carrier::is_large,
     time::NEVER,
     wait::{future::count_ready, suspend::WaitReason, waitable::waits_by},
 };
@@ -31,6 +32,9 @@ impl<T> Sender<T> {
     #[inline]
     #[track_caller]
     pub fn send(&mut self, cx: &Cx<'_>, value: T) -> Result<(), SendError<T>> {
+        if const { is_large::<T>() } {
+            return self.send_large(cx, Box::new(value), WaitReason::new(&"spsc::Sender::send"));
+        }
         let may_proceed = cx.checkpoint_fast();
         let value = match if may_proceed { self.producer.push_fast(value) } else { Err(value) } {
             Ok(()) => return Ok(()),
@@ -67,6 +71,24 @@ impl<T> Sender<T> {
         match wait_again_for(cx, &operation, NEVER, reason) {
             Ok(sent) => Ok(sent?),
             Err(_) => Err(SendError::Cancelled(operation.into_value())),
+        }
+    }
+
+    #[inline(never)]
+    fn send_large(&mut self, cx: &Cx<'_>, mut value: Box<T>, reason: WaitReason) -> Result<(), SendError<T>> {
+        if cx.checkpoint().is_err() {
+            return Err(SendError::Cancelled(*value));
+        }
+        loop {
+            value = match self.producer.push(value) {
+                Ok(()) => return Ok(()),
+                Err((PushError::Closed, value)) => return Err(SendError::Closed(*value)),
+                Err((PushError::Full, value)) => value,
+            };
+            // Closed or not: the next attempt finds out.
+            if wait_without_deadline(cx, &Reserving::new(&mut self.producer), reason).is_err() {
+                return Err(SendError::Cancelled(*value));
+            }
         }
     }
 

@@ -6,6 +6,7 @@ mod drop_panics;
 mod ends;
 mod every_operation;
 mod fairness;
+mod large_messages;
 mod linearisability;
 mod local_waits;
 mod mpmc;

@@ -10,7 +10,7 @@ use crate::{
             slab::{EMPTY, END, FULL, Slab},
         },
     },
-    sys::sync::Ordering,
+    sys::{carrier::Carrier, sync::Ordering},
     wait::state_word::number_of,
 };
 
@@ -83,7 +83,7 @@ impl<T> Consumer<T> {
 
     /// Takes the next value, and wakes the sender if it waits for room. Returns `None` if there is nothing yet.
     #[inline(never)]
-    pub(crate) fn pop(&mut self) -> Option<Result<T, Closed>> {
+    pub(crate) fn pop<V: Carrier<T>>(&mut self) -> Option<Result<V, Closed>> {
         let shared = self.at.shared;
         // SAFETY: the shared part is alive while this end is.
         if let Some(inside) = unsafe { shared.as_ref() }.sides.enter() {
@@ -95,7 +95,7 @@ impl<T> Consumer<T> {
             debug_assert!(number_of(found) == FULL);
             // SAFETY: the slot is full, so it belongs to the receiver. Only this thread uses the sender, and it does
             // not do so during this call.
-            let value = unsafe { (*self.at.slot().value.get()).assume_init_read() };
+            let value = unsafe { V::read((*self.at.slot().value.get()).as_ptr()) };
             self.at.slot().word.set(EMPTY);
             self.advance();
             drop(inside);
@@ -109,7 +109,7 @@ impl<T> Consumer<T> {
     }
 
     #[inline]
-    fn pop_shared(&mut self) -> Option<Result<T, Closed>> {
+    fn pop_shared<V: Carrier<T>>(&mut self) -> Option<Result<V, Closed>> {
         self.at.shared().sides.share(&self.side);
         if self.is_full() {
             return Some(Ok(self.take()));
@@ -136,9 +136,9 @@ impl<T> Consumer<T> {
 
     /// Takes the value. The caller has seen that the slot is full.
     #[inline]
-    fn take(&mut self) -> T {
+    fn take<V: Carrier<T>>(&mut self) -> V {
         // SAFETY: the caller has seen that the slot is full, so it belongs to the receiver.
-        let value = unsafe { (*self.at.slot().value.get()).assume_init_read() };
+        let value = unsafe { V::read((*self.at.slot().value.get()).as_ptr()) };
         let left = self.at;
         if left.shared().is_bounded {
             let found = left.slot().word.swap(EMPTY);
@@ -164,7 +164,7 @@ impl<T> Consumer<T> {
 
     /// Looks again, after the slot was empty or the stream had ended.
     #[inline(never)]
-    fn look_again(&mut self) -> Option<Result<T, Closed>> {
+    fn look_again<V: Carrier<T>>(&mut self) -> Option<Result<V, Closed>> {
         if self.is_ended {
             return Some(Err(Closed));
         }
@@ -229,7 +229,7 @@ impl<T> Consumer<T> {
 impl<T> Drop for Consumer<T> {
     fn drop(&mut self) {
         self.close();
-        let dropped = drop_all(|| self.pop().and_then(Result::ok));
+        let dropped = drop_all(|| self.pop::<T>().and_then(Result::ok));
         // SAFETY: an end leaves only here, so once. The stream is closed, so the last `pop` has ended it.
         unsafe { self.at.leave() };
         dropped.finish();

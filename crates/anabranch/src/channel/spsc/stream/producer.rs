@@ -7,7 +7,10 @@ use crate::{
         cursor::{Cursor, wake, wake_local},
         slab::{EMPTY, END, FULL},
     },
-    sys::sync::Ordering,
+    sys::{
+        carrier::{self, Carrier},
+        sync::Ordering,
+    },
     wait::state_word::number_of,
 };
 use std::collections::VecDeque;
@@ -108,7 +111,7 @@ impl<T> Producer<T> {
 
     /// Puts a value in and wakes the receiver, if this thread uses both ends and there is room.
     #[inline(always)]
-    pub(crate) fn push_local(&mut self, value: T) -> Result<(), T> {
+    pub(crate) fn push_local<V: Carrier<T>>(&mut self, value: V) -> Result<(), V> {
         let shared = self.at.shared;
         // SAFETY: the shared part is alive while this end is.
         let Some(inside) = unsafe { shared.as_ref() }.sides.enter() else { return Err(value) };
@@ -121,7 +124,7 @@ impl<T> Producer<T> {
         }
         // SAFETY: the slot is empty, so it belongs to the sender. Only this thread uses the receiver, and it does not
         // do so during this call.
-        unsafe { (*self.at.slot().value.get()).write(value) };
+        unsafe { carrier::write(value, (*self.at.slot().value.get()).as_mut_ptr()) };
         self.at.slot().word.set(FULL);
         // Advances before it leaves the bias: afterwards a receiver on another thread may free the slab.
         self.at.advance();
@@ -135,7 +138,7 @@ impl<T> Producer<T> {
 
     /// Puts a value in and wakes the receiver. Returns the value if there is no room.
     #[inline]
-    pub(crate) fn push(&mut self, value: T) -> Result<(), (PushError, T)> {
+    pub(crate) fn push<V: Carrier<T>>(&mut self, value: V) -> Result<(), (PushError, V)> {
         match self.push_local(value) {
             Ok(()) => Ok(()),
             Err(value) => self.push_shared(value),
@@ -143,7 +146,7 @@ impl<T> Producer<T> {
     }
 
     #[inline(never)]
-    fn push_shared(&mut self, value: T) -> Result<(), (PushError, T)> {
+    fn push_shared<V: Carrier<T>>(&mut self, value: V) -> Result<(), (PushError, V)> {
         self.at.shared().sides.share(&self.side);
         if let Err(stuck) = self.check() {
             return Err((stuck, value));
@@ -157,7 +160,7 @@ impl<T> Producer<T> {
         // SAFETY: the slot is empty, so it belongs to the sender until the swap. It stays alive: the receiver does not
         // leave it before it is filled, and never leaves it if the stream has ended.
         let found = unsafe {
-            (*(*slot).value.get()).write(value);
+            carrier::write(value, (*(*slot).value.get()).as_mut_ptr());
             (*slot).word.swap(FULL)
         };
         if found != EMPTY {
@@ -165,7 +168,7 @@ impl<T> Producer<T> {
                 // SAFETY: the receiver does not look at a slot that is END, so the slot belongs to the sender.
                 return unsafe {
                     (*slot).word.set(END);
-                    Err((PushError::Closed, (*(*slot).value.get()).assume_init_read()))
+                    Err((PushError::Closed, V::read((*(*slot).value.get()).as_ptr())))
                 };
             }
             // SAFETY: the swap took the address out of the word.
