@@ -80,11 +80,7 @@ impl<T> Receiver<T> {
         /// Returns `Closed` if the channel is closed and empty.
         recv_blocking, recv_blocking_deadline, recv_blocking_timeout: like recv, at "Receiver::recv_blocking"
         fn(&self) -> T, Closed | RecvTimeoutError;
-        |limit, reason| match self.try_recv() {
-            Ok(value) => Ok(value),
-            Err(TryRecvError::Closed) => Err(RecvTimeoutError::Closed),
-            Err(TryRecvError::Empty) => Ok(block_again_for(&self.receiving(), limit, reason)??),
-        }, closed;
+        |limit, reason| self.block(limit, reason), closed;
         ///
         /// ```
         /// use anabranch::channel::{self, RecvTimeoutError};
@@ -98,6 +94,14 @@ impl<T> Receiver<T> {
         /// assert!(receiver.recv_blocking().is_err(), "the sender has ended");
         /// # sending.join().unwrap().unwrap();
         /// ```
+    }
+
+    pub(super) fn block(&self, limit: Option<Limit>, reason: WaitReason) -> Result<T, RecvTimeoutError> {
+        match self.try_recv() {
+            Ok(value) => Ok(value),
+            Err(TryRecvError::Closed) => Err(RecvTimeoutError::Closed),
+            Err(TryRecvError::Empty) => Ok(block_again_for(&self.receiving(), limit, reason)??),
+        }
     }
 
     /// Like [`recv_many`](Self::recv_many), for threads without a [`Cx`](crate::Cx): blocks the thread. See
@@ -145,8 +149,10 @@ impl<T> watch::Receiver<T> {
 
     /// Like [`iter`](Self::iter), for threads without a [`Cx`](crate::Cx): blocks the thread. See
     /// [plain threads](crate::channel#plain-threads).
+    #[track_caller]
     pub fn iter_blocking(&mut self) -> impl FusedIterator<Item = Arc<T>> + '_ {
-        iter::from_fn(|| self.recv_blocking().ok()).fuse()
+        let reason = WaitReason::new(&"watch::Receiver::iter_blocking");
+        iter::from_fn(move || block_for(&self.receiving(), None, reason).ok()?.ok()).fuse()
     }
 }
 
@@ -165,8 +171,10 @@ impl<T> broadcast::Receiver<T> {
 
     /// Like [`iter`](Self::iter), for threads without a [`Cx`](crate::Cx): blocks the thread. Missed values appear as
     /// an error among the items. See [plain threads](crate::channel#plain-threads).
+    #[track_caller]
     pub fn iter_blocking(&mut self) -> impl FusedIterator<Item = Result<Arc<T>, broadcast::Lagged>> + '_ {
-        let next = || match self.recv_blocking() {
+        let reason = WaitReason::new(&"broadcast::Receiver::iter_blocking");
+        let next = move || match block_for(&self.receiving(), None, reason).ok()? {
             Ok(value) => Some(Ok(value)),
             Err(broadcast::ClosedOrLagged::Lagged(missed)) => Some(Err(broadcast::Lagged(missed))),
             Err(broadcast::ClosedOrLagged::Closed) => None,
@@ -186,8 +194,10 @@ impl<R: Receive> ReceiverSet<R> {
 
     /// Like [`iter`](Self::iter), for threads without a [`Cx`](crate::Cx): blocks the thread. See
     /// [plain threads](crate::channel#plain-threads).
+    #[track_caller]
     pub fn iter_blocking(&mut self) -> impl FusedIterator<Item = Received<R>> + '_ {
-        iter::from_fn(|| self.recv_blocking().ok()).fuse()
+        let reason = WaitReason::new(&"ReceiverSet::iter_blocking");
+        iter::from_fn(move || block_for(&self.receiving(), None, reason).ok()?.ok()).fuse()
     }
 }
 

@@ -1,6 +1,9 @@
 //! Receivers as iterators of plain threads.
 
-use crate::channel::{mpmc, spsc};
+use crate::{
+    channel::{mpmc, spsc},
+    wait::suspend::WaitReason,
+};
 use std::{fmt, iter::FusedIterator};
 
 /// The values of a receiver, each received as by `recv_blocking`, until the channel is closed.
@@ -9,6 +12,15 @@ use std::{fmt, iter::FusedIterator};
 /// [`spsc::Receiver`](spsc::Receiver). `R` is the receiver, or a reference to it.
 pub struct BlockingIter<R> {
     receiver: R,
+    /// Names the place that made the iterator: `next` may be called by an adapter of another crate.
+    reason: WaitReason,
+}
+
+impl<R> BlockingIter<R> {
+    #[track_caller]
+    fn new(receiver: R) -> Self {
+        Self { receiver, reason: WaitReason::new(&"Receiver::iter_blocking") }
+    }
 }
 
 impl<T> mpmc::Receiver<T> {
@@ -20,16 +32,18 @@ impl<T> mpmc::Receiver<T> {
     /// std::thread::spawn(move || (1..=3).for_each(|n| sender.try_send(n).unwrap()));
     /// assert!(receiver.iter_blocking().eq([1, 2, 3]));
     /// ```
+    #[track_caller]
     pub fn iter_blocking(&self) -> BlockingIter<&Self> {
-        BlockingIter { receiver: self }
+        BlockingIter::new(self)
     }
 }
 
 impl<T> spsc::Receiver<T> {
     /// Iterates over all values until the stream is closed, for threads without a [`Cx`](crate::Cx): blocks the
     /// thread. See [plain threads](crate::channel#plain-threads).
+    #[track_caller]
     pub fn iter_blocking(&mut self) -> BlockingIter<&mut Self> {
-        BlockingIter { receiver: self }
+        BlockingIter::new(self)
     }
 }
 
@@ -40,8 +54,9 @@ macro_rules! iterators {
             type Item = T;
             type IntoIter = BlockingIter<Self>;
 
+            #[track_caller]
             fn into_iter(self) -> BlockingIter<Self> {
-                BlockingIter { receiver: self }
+                BlockingIter::new(self)
             }
         }
 
@@ -50,7 +65,7 @@ macro_rules! iterators {
 
             #[inline]
             fn next(&mut self) -> Option<T> {
-                self.receiver.recv_blocking().ok()
+                self.receiver.block(None, self.reason).ok()
             }
         }
 

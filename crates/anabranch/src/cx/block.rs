@@ -60,14 +60,17 @@ impl<S: Shared<F, T>, F, T, N: Name> Block<S, F, T, N> {
     const ON_HEAP: Vtable = Self::vtable(Place::Heap);
 
     /// Allocates a block for a function that has not been started. Returns the address of the shared part, and the job,
-    /// which the caller enqueues.
+    /// which the caller enqueues. `origin` is the place in the program that spawns it.
     ///
     /// # Safety
     /// The block stays alive until the job has been run, and any thread may run the job.
     #[inline]
-    #[track_caller]
-    pub(super) unsafe fn allocate(name: N, function: F, shared: impl FnOnce(Header) -> S) -> (NonNull<S>, Job) {
-        let origin = Location::caller();
+    pub(super) unsafe fn allocate(
+        origin: &'static Location<'static>,
+        name: N,
+        function: F,
+        shared: impl FnOnce(Header) -> S,
+    ) -> (NonNull<S>, Job) {
         let block = allocate(|place| {
             let vtable = match place {
                 Place::Page => &Self::IN_PAGE,

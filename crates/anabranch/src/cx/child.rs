@@ -19,7 +19,12 @@ use crate::{
         suspend::{Suspend, WaitReason},
     },
 };
-use std::{fmt, marker::PhantomData, panic::AssertUnwindSafe, ptr::NonNull};
+use std::{
+    fmt,
+    marker::PhantomData,
+    panic::{AssertUnwindSafe, Location},
+    ptr::NonNull,
+};
 
 /// What the handle sees of a fiber of a scope.
 #[repr(C)]
@@ -70,9 +75,9 @@ unsafe impl<F: FnOnce(&Cx<'_>) -> Option<T> + Send, T: Send> Shared<F, T> for Ch
 ///
 /// # Safety
 /// The child has entered the data, which stays alive until the child has left it. The job is run.
-#[track_caller]
 pub(super) unsafe fn make<'scope, F, T, N>(
     data: &'scope ScopeData,
+    origin: &'static Location<'static>,
     name: N,
     function: F,
 ) -> (Job, ScopedHandle<'scope, T>)
@@ -84,9 +89,9 @@ where
     // SAFETY: the caller upholds the contract.
     let (child, job) = unsafe {
         if const { is_large::<T>() } {
-            allocate(data, name, move |cx: &Cx<'_>| function(cx).map(Box::new))
+            allocate(data, origin, name, move |cx: &Cx<'_>| function(cx).map(Box::new))
         } else {
-            allocate(data, name, function)
+            allocate(data, origin, name, function)
         }
     };
     (job, ScopedHandle { child, _scope: PhantomData, _result: PhantomData })
@@ -94,8 +99,12 @@ where
 
 /// # Safety
 /// The contract of [`make`] holds.
-#[track_caller]
-unsafe fn allocate<'scope, F, T, N>(data: &'scope ScopeData, name: N, function: F) -> (NonNull<Child>, Job)
+unsafe fn allocate<'scope, F, T, N>(
+    data: &'scope ScopeData,
+    origin: &'static Location<'static>,
+    name: N,
+    function: F,
+) -> (NonNull<Child>, Job)
 where
     F: FnOnce(&Cx<'_>) -> Option<T> + Send + 'scope,
     T: Send + 'scope,
@@ -104,7 +113,7 @@ where
     let shared = |head| Child { head, done: Latch::new(), data };
     // SAFETY: the scope waits until the child has left the data. By then the function has been run, and the job no
     // longer uses the block. The handle cannot outlive the scope. `F` and `T` are `Send`, so any thread may run it.
-    unsafe { Block::allocate(name, function, shared) }
+    unsafe { Block::allocate(origin, name, function, shared) }
 }
 
 /// The handle of a fiber that was spawned in a scope.

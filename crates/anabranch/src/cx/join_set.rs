@@ -25,7 +25,13 @@ use crate::{
         waiter::Waiter,
     },
 };
-use std::{cell::Cell, collections::VecDeque, fmt, mem, panic::AssertUnwindSafe, sync::Arc};
+use std::{
+    cell::Cell,
+    collections::VecDeque,
+    fmt, mem,
+    panic::{AssertUnwindSafe, Location},
+    sync::Arc,
+};
 
 /// Fibers of a scope whose results are taken in the order in which the fibers end. Made by [`FiberScope::join_set`] and
 /// [`Spawner::join_set`].
@@ -166,7 +172,7 @@ impl<'scope, T: Send + 'scope> JoinSet<'scope, '_, T> {
     where
         F: FnOnce(&Cx<'_>) -> T + Send + 'scope,
     {
-        self.spawn_member((), function)
+        self.spawn_member(Location::caller(), (), function)
     }
 
     /// Spawns a fiber in the set with a name, which [`Pool::fibers`](crate::Pool::fibers) shows.
@@ -175,11 +181,15 @@ impl<'scope, T: Send + 'scope> JoinSet<'scope, '_, T> {
     where
         F: FnOnce(&Cx<'_>) -> T + Send + 'scope,
     {
-        self.spawn_member(Arc::<str>::from(name), function)
+        self.spawn_member(Location::caller(), Arc::<str>::from(name), function)
     }
 
-    #[track_caller]
-    fn spawn_member<F>(&mut self, name: impl Name, function: F) -> CancelHandle
+    pub(super) fn spawn_member<F>(
+        &mut self,
+        origin: &'static Location<'static>,
+        name: impl Name,
+        function: F,
+    ) -> CancelHandle
     where
         F: FnOnce(&Cx<'_>) -> T + Send + 'scope,
     {
@@ -187,7 +197,7 @@ impl<'scope, T: Send + 'scope> JoinSet<'scope, '_, T> {
         let index = self.shared.add(Arc::clone(&target));
         let (shared, own) = (Arc::clone(&self.shared), Arc::clone(&target));
         self.len += 1;
-        self.spawner.spawn_child(name, move |cx| {
+        self.spawner.spawn_child(origin, name, move |cx| {
             let result = own.run(cx, |cx| catch_unwind(AssertUnwindSafe(|| function(cx))));
             shared.end(index, result);
             Some(())
@@ -205,7 +215,10 @@ impl<T> JoinSet<'_, '_, T> {
     /// - Returns [`JoinError::Cancelled`] if the wait was cancelled. No result is lost.
     #[track_caller]
     pub fn join_next(&mut self, cx: &Cx<'_>) -> Result<Option<T>, JoinError> {
-        let reason = WaitReason::new(&"JoinSet::join_next");
+        self.join_next_for(cx, WaitReason::new(&"JoinSet::join_next"))
+    }
+
+    pub(super) fn join_next_for(&mut self, cx: &Cx<'_>, reason: WaitReason) -> Result<Option<T>, JoinError> {
         if self.is_empty() {
             return Ok(None);
         }

@@ -5,12 +5,14 @@ use crate::{
     sys::sync::{Mutex, into_inner, lock},
     wait::{Cancelled, current_stack::apart},
 };
-use std::iter::Enumerate;
+use std::{iter::Enumerate, panic::Location};
 
 /// The data that the fibers of a map share.
 struct Work<I: Iterator, R, E> {
     state: Mutex<State<I, R, E>>,
     limit: usize,
+    /// The place of the call.
+    origin: &'static Location<'static>,
 }
 
 struct State<I: Iterator, R, E> {
@@ -44,7 +46,10 @@ where
                 let Some(next) = apart(|| state.items.next()) else { return };
                 if state.fibers < self.limit {
                     state.fibers += 1;
-                    spawner.spawn(move |cx| self.run(cx, spawner, function));
+                    spawner.spawn_child(self.origin, (), move |cx| {
+                        self.run(cx, spawner, function);
+                        Some(())
+                    });
                 }
                 next
             };
@@ -109,7 +114,8 @@ impl Cx<'_> {
     {
         assert!(limit > 0, "a map with a limit of zero would never begin");
         let items = items.into_iter().enumerate();
-        let work = Work { state: Mutex::new(State { items, results: Vec::new(), error: None, fibers: 1 }), limit };
+        let state = State { items, results: Vec::new(), error: None, fibers: 1 };
+        let work = Work { state: Mutex::new(state), limit, origin: Location::caller() };
         self.scope(|s| work.run(s, s.spawner(), &function));
         let state = into_inner(work.state);
         match state.error {

@@ -3,7 +3,7 @@
 use crate::{
     cx::{Cx, join_error::JoinError},
     sys::unwind::resume_unwind,
-    wait::Cancelled,
+    wait::{Cancelled, suspend::WaitReason},
 };
 use std::fmt;
 
@@ -101,6 +101,7 @@ impl Cx<'_> {
         T: Send,
     {
         assert!(limit > 0, "a map with a limit of zero would never begin");
+        let reason = WaitReason::new(&"map_unordered");
         let (mut items, function) = (items.into_iter(), &function);
         self.scope(|s| {
             let mut set = s.join_set();
@@ -108,9 +109,9 @@ impl Cx<'_> {
                 while set.len() < limit
                     && let Some(item) = items.next()
                 {
-                    set.spawn(move |cx| function(cx, item));
+                    set.spawn_member(reason.at, (), move |cx| function(cx, item));
                 }
-                set.join_next(cx)
+                set.join_next_for(cx, reason)
             };
             body(&mut Arrivals(&mut next))
         })

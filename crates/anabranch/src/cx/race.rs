@@ -7,18 +7,24 @@ use crate::{
     cx::{Cx, scope::Spawner},
     sys::sync::{Mutex, into_inner, lock},
 };
+use std::panic::Location;
 
 /// Holds the winner's result. No other module can construct it, so only this one calls the hidden methods of
 /// [`Racers`].
-pub struct Finish<R>(Mutex<Option<R>>);
+pub struct Finish<R> {
+    first: Mutex<Option<R>>,
+    /// The place of the call.
+    origin: &'static Location<'static>,
+}
 
 impl<R> Finish<R> {
+    #[track_caller]
     fn new() -> Self {
-        Self(Mutex::new(None))
+        Self { first: Mutex::new(None), origin: Location::caller() }
     }
 
     fn into_result(self) -> Option<R> {
-        into_inner(self.0)
+        into_inner(self.first)
     }
 }
 
@@ -27,14 +33,17 @@ where
     F: FnOnce(&Cx<'_>) -> R + Send + 'scope,
     R: Send + 'scope,
 {
-    spawner.spawn(move |cx| finish_with(spawner, finish, racer(cx)));
+    spawner.spawn_child(finish.origin, (), move |cx| {
+        finish_with(spawner, finish, racer(cx));
+        Some(())
+    });
 }
 
 /// Stores a result, if it is the first, and ends the race. A later result is dropped once nothing is locked and the
 /// others have been cancelled: its `Drop` may take long, or may look at the winner.
 fn finish_with<R>(spawner: Spawner<'_, '_>, finish: &Finish<R>, result: R) {
     let late = {
-        let mut first = lock(&finish.0);
+        let mut first = lock(&finish.first);
         if first.is_none() { first.replace(result) } else { Some(result) }
     };
     spawner.cancel();
@@ -81,9 +90,12 @@ fn enter_ok<'scope, R, E, F>(
     R: Send + 'scope,
     E: Send + 'scope,
 {
-    spawner.spawn(move |cx| match racer(cx) {
-        Ok(result) => finish_with(spawner, finish, result),
-        Err(error) => lock(errors).push((index, error)),
+    spawner.spawn_child(finish.origin, (), move |cx| {
+        match racer(cx) {
+            Ok(result) => finish_with(spawner, finish, result),
+            Err(error) => lock(errors).push((index, error)),
+        }
+        Some(())
     });
 }
 

@@ -27,7 +27,14 @@ use crate::{
     },
     wait::{latch::LatchWait, suspend::WaitReason},
 };
-use std::{cell::Cell, fmt, marker::PhantomData, ops::Deref, panic::AssertUnwindSafe, sync::Arc};
+use std::{
+    cell::Cell,
+    fmt,
+    marker::PhantomData,
+    ops::Deref,
+    panic::{AssertUnwindSafe, Location},
+    sync::Arc,
+};
 
 /// A scope in which fibers that borrow are spawned; see [`Cx::scope`].
 ///
@@ -154,7 +161,7 @@ impl<'scope, 'env> FiberScope<'scope, 'env> {
         F: FnOnce(&Cx<'_>) -> T + Send + 'scope,
         T: Send + 'scope,
     {
-        self.spawn_child((), |cx| Some(function(cx)))
+        self.spawn_child(Location::caller(), (), |cx| Some(function(cx)))
     }
 
     /// Spawns a fiber in the scope with a name, which [`Pool::fibers`](crate::Pool::fibers) shows.
@@ -164,12 +171,16 @@ impl<'scope, 'env> FiberScope<'scope, 'env> {
         F: FnOnce(&Cx<'_>) -> T + Send + 'scope,
         T: Send + 'scope,
     {
-        self.spawn_child(Arc::<str>::from(name), |cx| Some(function(cx)))
+        self.spawn_child(Location::caller(), Arc::<str>::from(name), |cx| Some(function(cx)))
     }
 
     /// Spawns a fiber that has no result if its function returns `None`.
-    #[track_caller]
-    pub(super) fn spawn_child<F, T>(&'scope self, name: impl Name, function: F) -> ScopedHandle<'scope, T>
+    pub(super) fn spawn_child<F, T>(
+        &'scope self,
+        origin: &'static Location<'static>,
+        name: impl Name,
+        function: F,
+    ) -> ScopedHandle<'scope, T>
     where
         F: FnOnce(&Cx<'_>) -> Option<T> + Send + 'scope,
         T: Send + 'scope,
@@ -178,9 +189,9 @@ impl<'scope, 'env> FiberScope<'scope, 'env> {
         self.count();
         if const { is_large::<F>() } {
             let function = Box::new(function);
-            self.spawner.spawn_counted(name, move |cx: &Cx<'_>| function(cx))
+            self.spawner.spawn_counted(origin, name, move |cx: &Cx<'_>| function(cx))
         } else {
-            self.spawner.spawn_counted(name, function)
+            self.spawner.spawn_counted(origin, name, function)
         }
     }
 
@@ -244,7 +255,7 @@ impl<'scope> Spawner<'scope, '_> {
         F: FnOnce(&Cx<'_>) -> T + Send + 'scope,
         T: Send + 'scope,
     {
-        self.spawn_child((), |cx| Some(function(cx)))
+        self.spawn_child(Location::caller(), (), |cx| Some(function(cx)))
     }
 
     /// Cancels the scope. See [`FiberScope::cancel`].
@@ -259,12 +270,16 @@ impl<'scope> Spawner<'scope, '_> {
         F: FnOnce(&Cx<'_>) -> T + Send + 'scope,
         T: Send + 'scope,
     {
-        self.spawn_child(Arc::<str>::from(name), |cx| Some(function(cx)))
+        self.spawn_child(Location::caller(), Arc::<str>::from(name), |cx| Some(function(cx)))
     }
 
     /// Spawns a fiber that has no result if its function returns `None`.
-    #[track_caller]
-    pub(super) fn spawn_child<F, T>(self, name: impl Name, function: F) -> ScopedHandle<'scope, T>
+    pub(super) fn spawn_child<F, T>(
+        self,
+        origin: &'static Location<'static>,
+        name: impl Name,
+        function: F,
+    ) -> ScopedHandle<'scope, T>
     where
         F: FnOnce(&Cx<'_>) -> Option<T> + Send + 'scope,
         T: Send + 'scope,
@@ -273,9 +288,9 @@ impl<'scope> Spawner<'scope, '_> {
         self.data.pending.fetch_add(1, Ordering::Relaxed);
         if const { is_large::<F>() } {
             let function = Box::new(function);
-            self.spawn_counted(name, move |cx: &Cx<'_>| function(cx))
+            self.spawn_counted(origin, name, move |cx: &Cx<'_>| function(cx))
         } else {
-            self.spawn_counted(name, function)
+            self.spawn_counted(origin, name, function)
         }
     }
 
@@ -287,8 +302,12 @@ impl<'scope> Spawner<'scope, '_> {
     }
 
     /// Spawns a child that the caller has counted.
-    #[track_caller]
-    fn spawn_counted<F, T>(self, name: impl Name, function: F) -> ScopedHandle<'scope, T>
+    fn spawn_counted<F, T>(
+        self,
+        origin: &'static Location<'static>,
+        name: impl Name,
+        function: F,
+    ) -> ScopedHandle<'scope, T>
     where
         F: FnOnce(&Cx<'_>) -> Option<T> + Send + 'scope,
         T: Send + 'scope,
@@ -296,7 +315,7 @@ impl<'scope> Spawner<'scope, '_> {
         // SAFETY: the child is counted, so the scope waits until it has left the data. The registry, which runs the
         // job, outlives the data.
         unsafe {
-            let (job, handle) = child::make(self.data, name, function);
+            let (job, handle) = child::make(self.data, origin, name, function);
             (*self.data.registry).inject(job);
             handle
         }

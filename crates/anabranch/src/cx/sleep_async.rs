@@ -64,6 +64,7 @@ pub fn sleep_async(duration: Duration) -> SleepAsync {
     sleep_in(Pool::of_caller(), duration)
 }
 
+#[track_caller]
 fn sleep_in(registry: &Registry, duration: Duration) -> SleepAsync {
     let end = registry.clock.now().checked_add(duration);
     let fiber = spawn_task(registry, "sleep_async", move |cx| {
@@ -79,6 +80,7 @@ fn sleep_in(registry: &Registry, duration: Duration) -> SleepAsync {
 
 impl Pool {
     /// Returns a future that completes after `duration`, by the clock of this pool. See [`sleep_async`].
+    #[track_caller]
     pub fn sleep_async(&self, duration: Duration) -> SleepAsync {
         sleep_in(self.registry(), duration)
     }

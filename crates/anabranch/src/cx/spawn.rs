@@ -12,7 +12,11 @@ use crate::{
     sys::{carrier::is_large, unwind::catch_unwind},
     wait::suspend::Suspend,
 };
-use std::{panic::AssertUnwindSafe, ptr::NonNull, sync::Arc};
+use std::{
+    panic::{AssertUnwindSafe, Location},
+    ptr::NonNull,
+    sync::Arc,
+};
 
 // SAFETY: it begins with the header.
 unsafe impl<F, T> block::Shared<F, Ended<T>> for Shared
@@ -152,7 +156,8 @@ where
     registry.check_open();
     // SAFETY: the job's share keeps the block alive until it has been run. `F` and `T` are `Send`, so any thread may
     // run it.
-    let (task, job) = unsafe { Block::<Shared, F, Ended<T>, N>::allocate(name, function, Shared::new) };
+    let (task, job) =
+        unsafe { Block::<Shared, F, Ended<T>, N>::allocate(Location::caller(), name, function, Shared::new) };
     registry.inject(job);
     task
 }

@@ -23,7 +23,7 @@ use std::{
     collections::VecDeque,
     fmt,
     ops::Deref,
-    panic::AssertUnwindSafe,
+    panic::{AssertUnwindSafe, Location},
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -182,6 +182,8 @@ struct Shared<'a> {
 struct Child<'scope, 'env, F> {
     shared: &'scope Shared<'scope>,
     spawner: Spawner<'scope, 'env>,
+    /// Where it was spawned first.
+    origin: &'static Location<'static>,
     name: Arc<str>,
     function: F,
     /// Whether a return is followed by a restart, too.
@@ -241,6 +243,7 @@ impl<'scope> Supervisor<'scope, '_> {
     /// transient.
     ///
     /// `function` may find what it shares with others in the state in which a panic has left it.
+    #[track_caller]
     pub fn keep<F>(&'scope self, name: &str, function: F)
     where
         F: Fn(&Cx<'_>) + Send + Sync + 'scope,
@@ -250,6 +253,7 @@ impl<'scope> Supervisor<'scope, '_> {
 
     /// Spawns a fiber that is started again after a panic and after a return, until the scope is cancelled. Erlang
     /// calls such a child permanent.
+    #[track_caller]
     pub fn keep_always<F>(&'scope self, name: &str, function: F)
     where
         F: Fn(&Cx<'_>) + Send + Sync + 'scope,
@@ -257,12 +261,14 @@ impl<'scope> Supervisor<'scope, '_> {
         self.start(name, function, true);
     }
 
+    #[track_caller]
     fn start<F>(&'scope self, name: &str, function: F, is_permanent: bool)
     where
         F: Fn(&Cx<'_>) + Send + Sync + 'scope,
     {
         let spawner = self.scope.spawner();
-        Arc::new(Child { shared: self.shared, spawner, name: Arc::from(name), function, is_permanent })
+        let origin = Location::caller();
+        Arc::new(Child { shared: self.shared, spawner, origin, name: Arc::from(name), function, is_permanent })
             .spawn(Duration::ZERO, 0);
     }
 }
@@ -273,7 +279,7 @@ where
 {
     /// Spawns a fiber that runs the function after `delay`. There were so many failures in a row.
     fn spawn(self: Arc<Self>, delay: Duration, failures: u32) {
-        self.spawner.spawn_child(Arc::clone(&self.name), move |cx| {
+        self.spawner.spawn_child(self.origin, Arc::clone(&self.name), move |cx| {
             // A fiber that is cancelled before its first start runs, as in any scope.
             if !delay.is_zero() && cx.sleep(delay).is_err() {
                 return None;

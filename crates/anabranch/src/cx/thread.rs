@@ -90,8 +90,9 @@ impl BlockingThread {
                 kind: HazardKind::RunOnFiber,
                 fiber: fiber.card().name(),
                 worker: home.index,
+                spawned_at: fiber.card().origin(),
                 others: (home.counters.live.get() as usize).saturating_sub(1),
-                at: Some(reason.at),
+                waits: Some(reason),
                 lasted: Duration::ZERO,
             });
         }

@@ -17,7 +17,12 @@ use crate::{
     },
     wait::suspend::WaitReason,
 };
-use std::{fmt, ops::Deref, panic::AssertUnwindSafe, sync::Arc};
+use std::{
+    fmt,
+    ops::Deref,
+    panic::{AssertUnwindSafe, Location},
+    sync::Arc,
+};
 
 /// A scope whose fibers may fail; see [`Cx::try_scope`].
 ///
@@ -122,7 +127,7 @@ impl<'scope, 'env, E: Send> TryScope<'scope, 'env, E> {
         F: FnOnce(&Cx<'_>) -> Result<T, E> + Send + 'scope,
         T: Send + 'scope,
     {
-        self.scope.spawn_child((), self.spawner().child(function))
+        self.scope.spawn_child(Location::caller(), (), self.spawner().child(function))
     }
 
     /// Spawns a fiber in the scope, as [`spawn`](Self::spawn) does, with a name, which
@@ -133,7 +138,7 @@ impl<'scope, 'env, E: Send> TryScope<'scope, 'env, E> {
         F: FnOnce(&Cx<'_>) -> Result<T, E> + Send + 'scope,
         T: Send + 'scope,
     {
-        self.scope.spawn_child(Arc::<str>::from(name), self.spawner().child(function))
+        self.scope.spawn_child(Location::caller(), Arc::<str>::from(name), self.spawner().child(function))
     }
 
     /// Returns a [`TrySpawner`], by which the fibers of the scope can spawn others. It can be copied and sent to them.
@@ -193,7 +198,7 @@ impl<'scope, E: Send> TrySpawner<'scope, '_, E> {
         F: FnOnce(&Cx<'_>) -> Result<T, E> + Send + 'scope,
         T: Send + 'scope,
     {
-        self.spawner.spawn_child(name, self.child(function))
+        self.spawner.spawn_child(Location::caller(), name, self.child(function))
     }
 
     /// Cancels the scope. See [`FiberScope::cancel`].

@@ -1,6 +1,6 @@
 //! Finds a fiber that keeps its thread, so that other fibers of the same worker cannot run: one that blocks, or one
-//! that computes for long. A fiber blocks, for example, if another one holds a std lock across a wait, and it locks the
-//! same.
+//! that computes for long, by the CPU clock of the thread. A fiber blocks, for example, if another one holds a std lock
+//! across a wait, and it locks the same.
 //!
 //! The pool cannot move the fibers, because they are bound to that thread. But it can report which fiber it is.
 
@@ -13,7 +13,10 @@ use crate::{
     },
     sys::clock::Instant,
 };
-use std::{collections::HashMap, time::Duration};
+use std::{
+    collections::{HashMap, hash_map::Entry},
+    time::Duration,
+};
 
 /// The time for which a fiber may keep its thread before the pool reports it.
 const SUSPICIOUS: Duration = Duration::from_secs(1);
@@ -25,8 +28,16 @@ const PERIOD: Duration = Duration::from_millis(100);
 #[derive(Default)]
 pub(crate) struct BlockedDetector {
     last: Option<Instant>,
-    /// For each worker, the number of its switches, and the time at which it last changed.
-    still: HashMap<usize, (u64, Instant)>,
+    /// For each worker, the last look at which the number of its switches had changed.
+    still: HashMap<usize, Still>,
+}
+
+struct Still {
+    switches: u64,
+    at: Instant,
+    /// The CPU clock of the thread at that time, and at the last look, in nanoseconds.
+    clock: u64,
+    last_clock: u64,
 }
 
 impl BlockedDetector {
@@ -39,35 +50,52 @@ impl BlockedDetector {
         self.last = Some(now);
         for worker in workers.filter(|worker| worker.is_own && worker.status.is_occupied()) {
             let switches = worker.counters.switches.get();
-            let still = self.still.entry(worker.index).or_insert((switches, now));
-            if still.0 != switches {
-                *still = (switches, now);
-            } else if now - still.1 >= SUSPICIOUS && report(worker) {
+            let Some(clock) = sysmon::cpu_clock(worker.thread()) else { continue };
+            let now_still = Still { switches, at: now, clock, last_clock: clock };
+            let still = match self.still.entry(worker.index) {
+                Entry::Occupied(entry) => entry.into_mut(),
+                Entry::Vacant(entry) => {
+                    entry.insert(now_still);
+                    continue;
+                }
+            };
+            if still.switches != switches {
+                *still = now_still;
+                continue;
+            }
+            let (lasted, ran) = (now - still.at, Duration::from_nanos(clock.saturating_sub(still.clock)));
+            let has_run = std::mem::replace(&mut still.last_clock, clock) != clock;
+            if lasted >= SUSPICIOUS && report(worker, lasted, ran, has_run) {
                 // Reports the worker again only if it switches and then blocks again.
-                still.1 = now + Duration::from_secs(u32::MAX.into());
+                still.at = now + Duration::from_secs(u32::MAX.into());
             }
         }
     }
 }
 
-/// Reports the fiber that runs on a worker. Returns `false` if no other fiber needs the thread.
-fn report(worker: &Worker) -> bool {
+/// Reports the fiber that has kept the thread of a worker for `lasted`, and has computed for `ran` of that time.
+/// `has_run` says whether it has run since the last look. Returns `false` if no other fiber needs the thread, or if it
+/// is not known yet what the fiber does: a thread that spins may sleep for a moment, and the system may have run other
+/// programs in its place.
+fn report(worker: &Worker, lasted: Duration, ran: Duration, has_run: bool) -> bool {
     let Some(registry) = worker.registry() else { return false };
     let (mut others, mut is_needed) = (0, worker.was_woken());
     let mut running = None;
     worker.fibers.blocks.for_each(|fiber| match fiber.state() {
         State::Ready => (others, is_needed) = (others + 1, true),
         state if state.is_suspended() => others += 1,
-        State::Running => running = Some(fiber.card().name()),
+        State::Running => running = Some((fiber.card().name(), fiber.card().origin())),
         _ => {}
     });
-    let Some(fiber) = running.filter(|_| others > 0) else { return false };
-    let kind = match sysmon::is_asleep(worker.thread()) {
-        Some(true) => HazardKind::BlockedThread,
-        Some(false) if is_needed && registry.pool_threads.is_first_long_computation() => HazardKind::LongComputation,
-        _ => return false,
+    let Some((fiber, spawned_at)) = running.filter(|_| others > 0) else { return false };
+    let (kind, lasted) = if !has_run && sysmon::is_asleep(worker.thread()) == Some(true) {
+        (HazardKind::BlockedThread, lasted)
+    } else if ran >= SUSPICIOUS && is_needed && registry.pool_threads.is_first_long_computation() {
+        (HazardKind::LongComputation, ran)
+    } else {
+        return false;
     };
-    let lasted = SUSPICIOUS;
-    registry.pool_threads.report_hazard(&Hazard { kind, fiber, worker: worker.index, others, at: None, lasted });
+    let hazard = Hazard { kind, fiber, spawned_at, worker: worker.index, others, waits: None, lasted };
+    registry.pool_threads.report_hazard(&hazard);
     true
 }

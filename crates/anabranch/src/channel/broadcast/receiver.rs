@@ -81,8 +81,12 @@ impl<T> Receiver<T> {
     /// that is kept.
     #[track_caller]
     pub fn recv(&mut self, cx: &Cx<'_>) -> Result<Arc<T>, RecvError> {
+        self.recv_for(cx, WaitReason::new(&"broadcast::Receiver::recv"))
+    }
+
+    fn recv_for(&mut self, cx: &Cx<'_>, reason: WaitReason) -> Result<Arc<T>, RecvError> {
         cx.checkpoint()?;
-        Ok(wait_without_deadline(cx, &self.receiving(), WaitReason::new(&"broadcast::Receiver::recv"))??)
+        Ok(wait_without_deadline(cx, &self.receiving(), reason)??)
     }
 
     timed! {
@@ -113,10 +117,11 @@ impl<T> Receiver<T> {
     /// Iterates over all values, each received as by [`recv`](Self::recv), until the channel is closed. Missed values
     /// appear as an error among the items, [`RecvError::Lagged`], and the iteration continues. If a wait is cancelled,
     /// that error is the last item.
+    #[track_caller]
     pub fn iter<'a>(&'a mut self, cx: &'a Cx<'_>) -> impl FusedIterator<Item = Result<Arc<T>, RecvError>> + 'a {
-        let mut is_over = false;
+        let (reason, mut is_over) = (WaitReason::new(&"broadcast::Receiver::iter"), false);
         let next = move || {
-            let received = if is_over { Err(RecvError::Closed) } else { self.recv(cx) };
+            let received = if is_over { Err(RecvError::Closed) } else { self.recv_for(cx, reason) };
             is_over = matches!(received, Err(RecvError::Cancelled));
             (!matches!(received, Err(RecvError::Closed))).then_some(received)
         };

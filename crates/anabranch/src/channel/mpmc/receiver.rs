@@ -39,8 +39,12 @@ impl<T> Receiver<T> {
     #[inline(always)]
     #[track_caller]
     pub fn recv(&self, cx: &Cx<'_>) -> Result<T, RecvError> {
+        self.recv_for(cx, WaitReason::new(&"Receiver::recv"))
+    }
+
+    #[inline(always)]
+    fn recv_for(&self, cx: &Cx<'_>, reason: WaitReason) -> Result<T, RecvError> {
         cx.checkpoint()?;
-        let reason = WaitReason::new(&"Receiver::recv");
         if const { is_large::<T>() } {
             return self.recv_large(cx, reason);
         }
@@ -169,8 +173,10 @@ impl<T> Receiver<T> {
     ///     assert_eq!(receiver.iter(cx).sum::<Result<u32, _>>(), Ok(15));
     /// });
     /// ```
+    #[track_caller]
     pub fn iter<'a>(&'a self, cx: &'a Cx<'_>) -> impl FusedIterator<Item = Result<T, Cancelled>> + 'a {
-        received(move || self.recv(cx))
+        let reason = WaitReason::new(&"Receiver::iter");
+        received(move || self.recv_for(cx, reason))
     }
 
     #[doc(alias = "try_iter")]

@@ -190,10 +190,15 @@ impl<R: Receive> ReceiverSet<R> {
     #[inline]
     #[track_caller]
     pub fn recv(&mut self, cx: &Cx<'_>) -> Result<Received<R>, RecvError> {
+        self.recv_for(cx, WaitReason::new(&"ReceiverSet::recv"))
+    }
+
+    #[inline]
+    fn recv_for(&mut self, cx: &Cx<'_>, reason: WaitReason) -> Result<Received<R>, RecvError> {
         cx.checkpoint()?;
         match self.next() {
             Some(received) => Ok(received?),
-            None => match wait_again_for(cx, &self.receiving(), NEVER, WaitReason::new(&"ReceiverSet::recv")) {
+            None => match wait_again_for(cx, &self.receiving(), NEVER, reason) {
                 Ok(received) => Ok(received?),
                 Err(_) => Err(RecvError::Cancelled),
             },
@@ -239,8 +244,10 @@ impl<R: Receive> ReceiverSet<R> {
     ///     assert_eq!(got.sum::<Result<u32, Cancelled>>(), Ok(45));
     /// });
     /// ```
+    #[track_caller]
     pub fn iter<'a>(&'a mut self, cx: &'a Cx<'_>) -> impl FusedIterator<Item = Result<Received<R>, Cancelled>> + 'a {
-        received(move || self.recv(cx))
+        let reason = WaitReason::new(&"ReceiverSet::iter");
+        received(move || self.recv_for(cx, reason))
     }
 
     /// Iterates over the values that can be received now. Does not wait.

@@ -7,7 +7,10 @@ use crate::{
         TrySendError,
         error::{closed, refused},
     },
-    cx::plain_thread::{block_again_for, block_for, blocking},
+    cx::{
+        limit::Limit,
+        plain_thread::{block_again_for, block_for, blocking},
+    },
     wait::{TimedOut, suspend::WaitReason},
 };
 use std::collections::VecDeque;
@@ -80,11 +83,19 @@ impl<T> Receiver<T> {
         /// Returns `Closed` if the stream is closed and empty.
         recv_blocking, recv_blocking_deadline, recv_blocking_timeout: like recv, at "spsc::Receiver::recv_blocking"
         fn(&mut self) -> T, Closed | RecvTimeoutError;
-        |limit, reason| match self.try_recv() {
+        |limit, reason| self.block(limit, reason), closed;
+    }
+
+    pub(in crate::channel) fn block(
+        &mut self,
+        limit: Option<Limit>,
+        reason: WaitReason,
+    ) -> Result<T, RecvTimeoutError> {
+        match self.try_recv() {
             Ok(value) => Ok(value),
             Err(TryRecvError::Closed) => Err(RecvTimeoutError::Closed),
             Err(TryRecvError::Empty) => Ok(block_again_for(&self.receiving(), limit, reason)??),
-        }, closed;
+        }
     }
 
     /// Like [`recv_many`](Self::recv_many), for threads without a [`Cx`](crate::Cx): blocks the thread. See

@@ -39,8 +39,13 @@ impl<T> Receiver<T> {
     #[inline(always)]
     #[track_caller]
     pub fn recv(&mut self, cx: &Cx<'_>) -> Result<T, RecvError> {
+        self.recv_for(cx, WaitReason::new(&"spsc::Receiver::recv"))
+    }
+
+    #[inline(always)]
+    fn recv_for(&mut self, cx: &Cx<'_>, reason: WaitReason) -> Result<T, RecvError> {
         if const { is_large::<T>() } {
-            return self.recv_large(cx, WaitReason::new(&"spsc::Receiver::recv"));
+            return self.recv_large(cx, reason);
         }
         let may_proceed = cx.checkpoint_fast();
         if may_proceed && let Some(value) = self.consumer.pop_fast() {
@@ -53,7 +58,7 @@ impl<T> Receiver<T> {
             return Ok(value);
         }
         let operation = self.receiving();
-        let (reason, mut result) = (WaitReason::new(&"spsc::Receiver::recv"), None);
+        let mut result = None;
         let mut switch = operation.begin(cx, may_proceed, reason, &mut result);
         loop {
             if let Some(result) = result {
@@ -168,8 +173,10 @@ impl<T> Receiver<T> {
     /// drop(sender);
     /// anabranch::run(|cx| assert_eq!(receiver.iter(cx).sum::<Result<u32, _>>(), Ok(6)));
     /// ```
+    #[track_caller]
     pub fn iter<'a>(&'a mut self, cx: &'a Cx<'_>) -> impl FusedIterator<Item = Result<T, Cancelled>> + 'a {
-        received(move || self.recv(cx))
+        let reason = WaitReason::new(&"spsc::Receiver::iter");
+        received(move || self.recv_for(cx, reason))
     }
 
     #[doc(alias = "try_iter")]

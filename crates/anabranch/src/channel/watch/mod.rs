@@ -170,8 +170,12 @@ impl<T> Receiver<T> {
     /// cancelled.
     #[track_caller]
     pub fn recv(&mut self, cx: &Cx<'_>) -> Result<Arc<T>, RecvError> {
+        self.recv_for(cx, WaitReason::new(&"watch::Receiver::recv"))
+    }
+
+    fn recv_for(&mut self, cx: &Cx<'_>, reason: WaitReason) -> Result<Arc<T>, RecvError> {
         cx.checkpoint()?;
-        Ok(wait_without_deadline(cx, &self.receiving(), WaitReason::new(&"watch::Receiver::recv"))??)
+        Ok(wait_without_deadline(cx, &self.receiving(), reason)??)
     }
 
     timed! {
@@ -214,8 +218,10 @@ impl<T> Receiver<T> {
     /// });
     /// sender.send(1).unwrap();
     /// ```
+    #[track_caller]
     pub fn iter<'a>(&'a mut self, cx: &'a Cx<'_>) -> impl FusedIterator<Item = Result<Arc<T>, Cancelled>> + 'a {
-        received(move || self.recv(cx))
+        let reason = WaitReason::new(&"watch::Receiver::iter");
+        received(move || self.recv_for(cx, reason))
     }
 
     /// Returns the receive as an operation, for [`Select`](crate::channel::Select) and [`select!`](crate::select).

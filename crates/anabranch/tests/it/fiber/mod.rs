@@ -15,6 +15,7 @@ mod join_set;
 mod limits;
 mod list;
 mod locals;
+mod places;
 mod race;
 mod random_programs;
 mod scope;

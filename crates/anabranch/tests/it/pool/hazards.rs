@@ -7,7 +7,7 @@ use crate::common::{
     fibers::{Event, on_fiber, until_waiting},
     rerun, watchdog,
 };
-use anabranch::{HazardKind, Pool};
+use anabranch::{HazardKind, Pool, channel};
 use std::{
     env,
     fs::File,
@@ -97,19 +97,89 @@ fn long_computation_is_reported_if_a_fiber_is_ready() {
         let bound = pool.spawn(move |cx| wait.wait(cx));
         until_waiting(&pool, 1);
         let long = pool.spawn_named("long", move |_| {
+            let (_sender, empty) = channel::rendezvous::<u8>();
             // Makes the other fiber ready, and computes until this is reported.
             event.set();
             loop {
                 if let Ok(hazard) = receiver.try_recv() {
-                    return hazard;
+                    return (hazard, cpu_time());
                 }
-                std::hint::spin_loop();
+                assert!(empty.try_recv().is_err());
             }
         });
-        let (kind, fiber, others) = pool.run(|cx| long.join(cx)).unwrap();
+        let ((kind, fiber, others), computed) = pool.run(|cx| long.join(cx)).unwrap();
         assert_eq!((kind, fiber.as_deref(), others), (HazardKind::LongComputation, Some("long"), 1));
+        // However much other programs delay the thread.
+        assert!(computed >= Duration::from_millis(990), "reported after {computed:?} of CPU time");
         assert_eq!(pool.run(|cx| bound.join(cx)).unwrap(), Ok(()));
     });
+}
+
+/// Returns how long the calling thread has run.
+fn cpu_time() -> Duration {
+    let figures = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
+    Duration::from_nanos(figures.split(' ').next().unwrap().parse().unwrap())
+}
+
+/// Each wait on a fiber that blocks its thread is reported at its place in the program, with advice for this wait.
+#[test]
+fn blocking_wait_on_fiber_is_reported_where_the_program_calls_it() {
+    fn report_of(wait: impl FnOnce() + Send + 'static) -> (String, String) {
+        let (sender, receiver) = mpsc::channel();
+        let sender = Mutex::new(sender);
+        let handler = move |hazard: &anabranch::Hazard| {
+            let file = hazard.location().unwrap().file().to_owned();
+            sender.lock().unwrap().send((file, hazard.to_string())).unwrap();
+        };
+        let pool = Pool::builder().threads(1).on_hazard(handler).build().unwrap();
+        watchdog(LONG, || on_fiber(&pool, |_| wait()));
+        receiver.recv().unwrap()
+    }
+    /// Sends from another thread, but only once the receiver waits for long.
+    fn late<T: Send + 'static>(send: impl FnOnce(T) + Send + 'static, value: T) {
+        std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(20));
+            send(value);
+        });
+    }
+    let reports = [
+        report_of(|| {
+            let (sender, receiver) = channel::unbounded();
+            late(move |value| sender.try_send(value).unwrap(), 1);
+            receiver.iter_blocking().map(|n| n + 1).for_each(drop);
+        }),
+        report_of(|| {
+            let (sender, receiver) = channel::unbounded();
+            late(move |value| sender.try_send(value).unwrap(), 1);
+            for _ in receiver {}
+        }),
+        report_of(|| {
+            let (mut sender, mut receiver) = channel::spsc::unbounded();
+            late(move |value| sender.try_send(value).unwrap(), 1);
+            receiver.iter_blocking().map(|n| n + 1).for_each(drop);
+        }),
+        report_of(|| {
+            let (sender, mut receiver) = channel::watch::channel(1);
+            late(move |value| _ = sender.send(value), 2);
+            receiver.iter_blocking().map(|n| *n + 1).for_each(drop);
+        }),
+        report_of(|| {
+            let (sender, mut receiver) = channel::broadcast::channel(2);
+            late(move |value| _ = sender.send(value), 2);
+            receiver.iter_blocking().filter_map(Result::ok).for_each(drop);
+        }),
+        report_of(|| {
+            let (sender, receiver) = channel::unbounded();
+            late(move |value| sender.try_send(value).unwrap(), 1);
+            let mut set = channel::ReceiverSet::new();
+            set.insert(receiver);
+            set.iter_blocking().take(1).map(|_| 1).for_each(drop);
+        }),
+    ];
+    for (file, text) in reports {
+        assert!(file.ends_with("hazards.rs"), "{file}: {text}");
+        assert!(text.contains("_blocking` at ") && text.contains("Call the function without `_blocking`"), "{text}");
+    }
 }
 
 #[test]
