@@ -1,7 +1,8 @@
 //! The control block of a fiber. The module `suspend` implements its waits.
 //!
 //! A block belongs to a worker and to a stack, and outlives the fibers that run on it one after the other: when a fiber
-//! ends the next begins on the same stack, without a switch. Blocks live as long as their worker.
+//! ends the next begins on the same stack, without a switch. A worker outlives its blocks. While it rests it may free
+//! blocks that have no stack.
 //!
 //! | state     | held by                                        | left by                                                |
 //! |-----------|------------------------------------------------|--------------------------------------------------------|
@@ -198,8 +199,8 @@ impl Fiber {
     /// # Safety
     /// It is the kick of a fiber of the calling worker.
     pub(crate) unsafe fn answer(kick: *const Kick) {
-        // SAFETY: the caller passes the kick of a fiber of its worker, and blocks live as long as their worker. The
-        // pointer to the kick was made from one to the fiber, so it is valid for the whole fiber.
+        // SAFETY: the caller passes the kick of a fiber of its worker, whose thread alone frees blocks. The pointer to
+        // the kick was made from one to the fiber, so it is valid for the whole fiber.
         unsafe {
             let fiber = kick.byte_sub(offset_of!(Self, kick)).cast::<Self>();
             Waiter::answer(&raw const (*fiber).waiter);
@@ -207,7 +208,7 @@ impl Fiber {
     }
 
     pub(crate) fn home(&self) -> &Worker {
-        // SAFETY: blocks live as long as their worker.
+        // SAFETY: a worker outlives its blocks.
         unsafe { &*self.home }
     }
 
@@ -266,6 +267,12 @@ impl Fiber {
     pub(crate) fn strip(&self) -> Option<FiberStack> {
         // SAFETY: only the worker's thread calls this, and the context is idle, so no code runs on this block.
         unsafe { (*self.context.get()).take().map(Context::into_stack) }
+    }
+
+    /// Returns whether no thread can access the block any more, except through the list of its worker. The block is
+    /// bare. No thread kicks or wakes a fiber that has ended, but a kick from before may still be in the inbox.
+    pub(crate) fn is_unused(&self) -> bool {
+        !self.kick.is_marked()
     }
 
     pub(crate) fn give(&self, job: Job) {

@@ -9,7 +9,7 @@
 //! Each worker has one more kick, by which it is asked for the stacks of its fibers.
 //!
 //! Since this is an [`Inbox`], a worker that ends waits for threads that are about to wake it. A kick is part of the
-//! block and may outlive its fiber; it has no effect on the next fiber of the block.
+//! block and may outlive its fiber; it has no effect on the next fiber of the block, which is not freed meanwhile.
 
 use crate::{
     fiber::ready::{Inbox, Linked, List},
@@ -36,6 +36,12 @@ impl Kick {
         }
     }
 
+    /// Returns whether the kick is in the inbox, or about to be pushed there.
+    #[cfg(not(loom))]
+    pub(crate) fn is_marked(&self) -> bool {
+        self.is_marked.load(Ordering::Acquire)
+    }
+
     /// Pushes the kick onto its worker's inbox, unless it is there, and calls `wake` if the worker is away.
     ///
     /// # Safety
@@ -56,7 +62,7 @@ impl Kick {
         let kicks = List::new();
         inbox.collect(&kicks);
         while let Some(kick) = kicks.pop() {
-            // SAFETY: blocks, and the kicks in them, live as long as their worker.
+            // SAFETY: a block is not freed while its kick is marked.
             unsafe { (*kick).is_marked.swap(false, Ordering::AcqRel) };
             answer(kick);
         }

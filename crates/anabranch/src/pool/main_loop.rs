@@ -335,10 +335,12 @@ impl Registry {
     fn park_idle(&self, me: &Worker, most: Option<Duration>) {
         // A handler or a waker may have taken an index.
         me.end_lease();
+        me.trim_fibers();
         if !me.fibers.go_away() {
             return;
         }
-        me.reactor.park(&me.parker, [most, me.time_to_next_fibers()].into_iter().flatten().min());
+        let bounds = [most, me.time_to_next_fibers(), me.time_to_trim()];
+        me.reactor.park(&me.parker, bounds.into_iter().flatten().min());
         me.fibers.come_back();
     }
 

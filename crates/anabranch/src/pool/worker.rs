@@ -38,6 +38,7 @@ use crate::{
 use crossbeam_utils::CachePadded;
 use std::{
     cell::{Cell, RefCell},
+    mem,
     ptr::{self, NonNull},
 };
 
@@ -79,6 +80,9 @@ pub(crate) struct Local {
     /// The blocks that have a stack and no function to run, and the blocks without a stack.
     pub(crate) idle: RefCell<Vec<*const Fiber>>,
     pub(crate) bare: RefCell<Vec<*const Fiber>>,
+    /// Whether there were more fibers than the worker keeps stacks ready for, and when it gives their memory back.
+    pub(crate) has_surplus: Cell<bool>,
+    pub(crate) trim_at: Cell<Option<Instant>>,
 }
 
 /// All blocks of a worker. They do not move.
@@ -211,6 +215,8 @@ impl Fibers {
                 store: OwnStore::new(),
                 idle: RefCell::new(Vec::new()),
                 bare: RefCell::new(Vec::new()),
+                has_surplus: Cell::new(false),
+                trim_at: Cell::new(None),
             }),
             blocks: Blocks(Mutex::new(Vec::new())),
             ticks: Cell::new(0),
@@ -227,6 +233,19 @@ impl Blocks {
         let fiber = &**blocks.last().expect("just pushed");
         fiber.bind_to_own_stack();
         fiber
+    }
+
+    /// Frees these blocks, which are sorted by their addresses.
+    ///
+    /// # Safety
+    /// The blocks are in this list, and no other pointer to them is used any more.
+    pub(crate) unsafe fn free(&self, unused: &[*const Fiber]) {
+        let mut blocks = lock(&self.0);
+        let is_used = |block: &Fiber| unused.binary_search(&ptr::from_ref(block)).is_err();
+        let (used, freed): (Vec<_>, Vec<_>) = mem::take(&mut *blocks).into_iter().partition(|block| is_used(block));
+        *blocks = used;
+        drop(blocks);
+        drop(freed);
     }
 
     /// Calls `look` for each block while the list is locked.

@@ -6,7 +6,7 @@
 //! | out   | a [`FiberStack`] of a caller        | the pages it has touched  | `give_back` -> warm                  |
 //! | warm  | the top of `free`                   | as before                 | `take` -> out; newer ones -> cool    |
 //! | cool  | below the warm ones                 | its topmost page          | `take` -> out; newer ones -> cold    |
-//! | cold  | below the cool ones                 | none but page tables      | `take` -> out                        |
+//! | cold  | below the cool ones                 | none but page tables      | `take` -> out; `trim`, if its slab is free -> unmapped |
 //!
 //! `free` is a stack itself: the stack that was returned last, and is still in the caches, is taken first. Only deep
 //! entries return their pages to the system. So taking and returning stacks in turn makes no system call, however many
@@ -37,6 +37,9 @@ use std::{
 
 /// The number of stacks whose pages are returned in one call.
 const BATCH: usize = 128;
+
+/// The number of free stacks that keep their memory when the pool is [trimmed](StackPool::trim).
+const FLOOR: usize = 32;
 
 /// A stack of a [`StackPool`]. The holder must give it back: a stack that is dropped still counts as out.
 #[derive(Debug)]
@@ -136,6 +139,20 @@ impl StackPool {
         if self.free.len() - self.cool >= self.config.warm + BATCH {
             self.cool_down();
         }
+    }
+
+    /// Returns the memory of the free stacks to the system, except for that of the newest [`FLOOR`].
+    pub(crate) fn trim(&mut self) {
+        // SAFETY: the stacks in `free` were cut from these slabs. Their holders gave them back, so no code uses them.
+        self.cold = unsafe { self.slabs.unmap_free(&mut self.free, |stack| &stack.place, self.cold) };
+        let end = self.free.len().saturating_sub(FLOOR);
+        for stack in self.free.get(self.cold..end).unwrap_or_default() {
+            // SAFETY: these are whole pages of the slabs of this pool, and the stack is free.
+            unsafe { memory::discard([stack.lower_pages(), stack.top_page()]) };
+        }
+        self.cold = self.cold.max(end);
+        self.cool = self.cold;
+        self.free.shrink_to_fit();
     }
 
     #[cold]
@@ -260,6 +277,30 @@ mod tests {
             let stack = pool.take().unwrap();
             assert_eq!(probe::resident_pages(stack.lower_pages()), (64 << 10) / memory::page_size());
             pool.give_back(stack);
+        }
+    }
+
+    #[test]
+    fn trimmed_pool_keeps_slabs_with_stacks_in_use() {
+        for without_guard_markers in [false, true] {
+            let mut pool = pool(64, 1024, without_guard_markers);
+            let mut stacks: Vec<_> = (0..300).map(|_| pool.take().unwrap()).collect();
+            // The slabs have 16, 32, 64, 128 and 256 stacks. The last one is not used up.
+            let used = stacks.remove(16);
+            touch(&used);
+            give_all_back(&mut pool, stacks);
+            pool.trim();
+            assert_eq!(pool.slabs.cut_so_far(), 16 + 32 + 60);
+            assert_eq!(pool.free.len(), 16 + 31 + 60);
+            touch(&used);
+            // What is left, and new stacks, can be used.
+            let stacks: Vec<_> = (0..400).map(|_| pool.take().unwrap()).collect();
+            stacks.iter().for_each(touch);
+            give_all_back(&mut pool, stacks);
+            pool.give_back(used);
+            pool.trim();
+            pool.trim();
+            assert!(pool.free.len() == pool.slabs.cut_so_far() && pool.free.len() < 400);
         }
     }
 

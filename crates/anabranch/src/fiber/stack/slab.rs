@@ -14,8 +14,8 @@
 //! The distance from one stack to the next is an odd number of pages. The topmost pages, which all fibers use, then
 //! spread over all sets of the processor's TLB. With a power of two they would compete for a few of them.
 //!
-//! Slabs double in size as more stacks are needed. Stacks are cut one at a time, and all memory is kept until the slabs
-//! are dropped.
+//! Slabs double in size as more stacks are needed. Stacks are cut one at a time. A worker that rests unmaps slabs whose
+//! stacks are all free, because page tables, 1 KiB for each guard, stay with a mapping.
 //!
 //! With a guard of 64 KiB, a C function with a frame of 137 KiB stepped over it and wrote to the stack of another
 //! fiber. With the default of 256 KiB it ends the process, and the message names the right fiber. A larger guard would
@@ -48,11 +48,25 @@ pub(crate) struct Place {
     pub(crate) base: usize,
 }
 
+#[derive(Debug)]
+struct Slab {
+    mapping: Mapping,
+    guard: Guard,
+    /// The number of stacks cut from it.
+    cut: usize,
+}
+
+impl Slab {
+    fn range(&self) -> Range<usize> {
+        self.mapping.range()
+    }
+}
+
 /// See the [module](self).
 #[derive(Debug)]
 pub(crate) struct Slabs {
     layout: Layout,
-    slabs: Vec<Mapping>,
+    slabs: Vec<Slab>,
     /// The number of stacks in the next slab.
     next_slab: usize,
     /// The uncut part of the newest slab.
@@ -121,7 +135,51 @@ impl Slabs {
         self.booked += books;
         self.uncut.start = end;
         self.cut += 1;
+        self.slabs.last_mut().expect("stacks are cut from the newest slab").cut += 1;
         Ok(Place { guard, base: end })
+    }
+
+    /// Unmaps the slabs all of whose stacks are free, except for the first slab and a part that was never cut. Removes
+    /// their stacks from `free`. Returns how many of the first `cold` entries are left.
+    ///
+    /// # Safety
+    /// The stacks in `free` were cut from these slabs, and are not used.
+    pub(crate) unsafe fn unmap_free<S>(
+        &mut self,
+        free: &mut Vec<S>,
+        place: impl Fn(&S) -> &Place,
+        cold: usize,
+    ) -> usize {
+        let mut starts: Vec<_> = self.slabs.iter().enumerate().map(|(slab, it)| (it.range().start, slab)).collect();
+        starts.sort_unstable();
+        let slab_of = |stack: &S| {
+            let base = place(stack).base;
+            starts[starts.partition_point(|(start, _)| *start < base) - 1].1
+        };
+        let mut free_in = vec![0; self.slabs.len()];
+        free.iter().for_each(|stack| free_in[slab_of(stack)] += 1);
+        let is_free: Vec<bool> = (0..self.slabs.len())
+            .map(|slab| {
+                let has_uncut = slab + 1 == self.slabs.len() && !self.uncut.is_empty();
+                slab > 0 && !has_uncut && free_in[slab] == self.slabs[slab].cut
+            })
+            .collect();
+        let cold = free[..cold].iter().filter(|stack| !is_free[slab_of(stack)]).count();
+        free.retain(|stack| !is_free[slab_of(stack)]);
+        let mut slab = 0;
+        self.slabs.retain(|it| {
+            slab += 1;
+            if !is_free[slab - 1] {
+                return true;
+            }
+            self.cut -= it.cut;
+            if it.guard == Guard::Protection {
+                self.mappings.cancel(it.cut);
+                self.booked -= it.cut;
+            }
+            false
+        });
+        cold
     }
 
     /// Maps another slab. If the system refuses, maps a smaller one.
@@ -139,7 +197,7 @@ impl Slabs {
         self.guard = if has_markers { Guard::Marker } else { Guard::Protection };
         self.next_slab = (stacks * 2).min(self.layout.max_slab());
         self.uncut = slab.range();
-        self.slabs.push(slab);
+        self.slabs.push(Slab { mapping: slab, guard: self.guard, cut: 0 });
         Ok(())
     }
 }

@@ -12,6 +12,7 @@ mod hostile_system;
 mod large_numbers;
 mod lifecycle;
 mod park_token;
+mod memory;
 #[cfg(target_os = "linux")]
 mod pinning;
 mod report;
