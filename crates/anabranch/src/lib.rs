@@ -88,8 +88,9 @@
 //!
 //! # Guarantees
 //! - Everything that a call forks or spawns has ended when the call returns, also after a panic. A panic reaches the
-//!   caller once. No work, value or panic payload is leaked. ([`spawn`], [`execute`] and [`spawn_broadcast`] are the
-//!   exceptions: what they start may run until its pool is dropped.)
+//!   caller once. No work, value or panic payload is leaked. The compiler makes one exception: the result of a function
+//!   is leaked if the destructor of one of its variables panics while the function returns. ([`spawn`], [`execute`] and
+//!   [`spawn_broadcast`] are exceptions to the first sentence: what they start may run until its pool is dropped.)
 //! - A thread that waits in a [`join`] or a [`scope`] runs only parts of the work that it waits for, and answers
 //!   [broadcasts](Pool::broadcast). So a thread that holds a lock across them runs no unrelated work that needs the
 //!   lock.

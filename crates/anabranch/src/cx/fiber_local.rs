@@ -8,7 +8,8 @@ use std::{fmt, ptr};
 /// It belongs to the fiber, not to its thread: other fibers of the same thread have their own, and so has all that is
 /// spawned. The first closure of [`Cx::join`] is a part of the fiber that calls it and sees the fiber's values; the
 /// second has values of its own, also where it runs on the same fiber in the end. On a plain thread a value belongs to
-/// the [`run`](crate::run).
+/// the [`run`](crate::run). If the destructor of a value panics, the panic goes to the [panic
+/// handler](crate::Builder::on_panic) of the pool, and the other values are dropped.
 ///
 /// ```
 /// use anabranch::FiberLocal;

@@ -7,9 +7,11 @@
 //! it by its waiter.
 
 use crate::{
-    cx::cx::{Cx, Deadline},
+    cx::{
+        cx::{Cx, Deadline},
+        own_locals::OwnLocals,
+    },
     fiber::fiber::Fiber,
-    fiber::locals::Locals,
     fork::{
         frame::Frame,
         join::{Fork, Job},
@@ -134,7 +136,7 @@ impl Cx<'_> {
         };
         match (ra, rb) {
             (Ok(ra), Either::Half(half)) => {
-                let locals = Locals::new();
+                let locals = OwnLocals::new();
                 (ra, (half.function)(&self.within(&cancel, self.deadline, &locals)))
             }
             (Ok(ra), Either::Result(Ok(rb))) => (ra, rb),

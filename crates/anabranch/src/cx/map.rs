@@ -84,7 +84,10 @@ impl Cx<'_> {
     /// `usize::MAX` each item that waits has a fiber of its own: all run concurrently.
     ///
     /// # Errors
-    /// Returns the error that occurred first. The other fibers are cancelled and waited for.
+    /// Returns the error that occurred first. The other fibers are cancelled and waited for. An item that is cancelled
+    /// before it begins fails with [`Cancelled`], so the error type has `From<Cancelled>`: an enum of your own,
+    /// [`WaitError`](crate::WaitError), [`std::io::Error`] or `Box<dyn Error + Send + Sync>`, for example. A `String`
+    /// has not.
     ///
     /// # Panics
     /// Panics when `limit` is zero, or when `function` or the iterator panics. An iterator that has captured a `Cx`

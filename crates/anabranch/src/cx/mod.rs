@@ -34,6 +34,8 @@ mod map;
 #[cfg(all(any(unix, windows), not(loom)))]
 mod map_unordered;
 pub(crate) mod one_fiber;
+#[cfg(not(loom))]
+mod own_locals;
 pub(crate) mod plain_thread;
 #[cfg(all(any(unix, windows), not(loom)))]
 mod race;

@@ -25,8 +25,7 @@ pub(crate) trait CxOfManyFibers {}
 /// The condition under which a `FiberScope` could be sent and shared.
 #[diagnostic::on_unimplemented(
     message = "a `FiberScope` belongs to one fiber: a closure that runs on another one cannot use it",
-    label = "the scope around this closure is used in it",
-    note = "to spawn from a fiber of the scope, write `let spawner = s.spawner();` before, and `spawner.spawn(..)` in the closure",
+    label = "the scope around this closure is used in it: use `spawner.spawn(..)` here, with `let spawner = s.spawner();` before",
     note = "to wait there, use the `cx` that the closure is passed: write `|cx| ..` in place of `|_| ..`"
 )]
 pub(crate) trait ScopeOfManyFibers {}

@@ -53,6 +53,11 @@ fn finish_with<R>(spawner: Spawner<'_, '_>, finish: &Finish<R>, result: R) {
 /// Closures that [`Cx::race`] takes: tuples of up to eight with the same result.
 ///
 /// Sealed: it cannot be implemented elsewhere.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a tuple of closures that can race",
+    note = "write `cx.race((|cx: &Cx<'_>| .., |cx: &Cx<'_>| ..))`, where all closures return `{R}` and are `Send`",
+    note = "for closures that an iterator gives there is `cx.race_iter`"
+)]
 pub trait Racers<R>: sealed::Sealed<R> {}
 
 mod sealed {
@@ -111,6 +116,11 @@ fn first_success<R, E>(finish: Finish<R>, errors: Errors<E>) -> Result<R, Vec<E>
 /// Closures that [`Cx::race_ok`] takes: tuples of up to eight with the same result.
 ///
 /// Sealed: it cannot be implemented elsewhere.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a tuple of closures that can race",
+    note = "write `cx.race_ok((|cx: &Cx<'_>| .., |cx: &Cx<'_>| ..))`, where all closures return `Result<{R}, {E}>` and are `Send`",
+    note = "for closures that an iterator gives there is `cx.race_ok_iter`"
+)]
 pub trait FallibleRacers<R, E>: sealed::Fallible<R, E> {}
 
 macro_rules! tuples {
@@ -178,6 +188,9 @@ impl Cx<'_> {
     /// are cancelled and waited for; what they return is dropped. [`race_ok`](Self::race_ok) continues after an error.
     ///
     /// When the enclosing scope is cancelled, so are all closures. The first to return wins all the same.
+    ///
+    /// Write the type of the parameter, `|cx: &Cx<'_>| ..` or `|_: &Cx<'_>| ..`. Otherwise the compiler says that an
+    /// implementation of `FnOnce` is not general enough, because it does not see the closures as such in a tuple.
     ///
     /// # Panics
     /// Panics when one of the closures panics before the others have ended.

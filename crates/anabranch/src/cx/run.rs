@@ -3,10 +3,10 @@
 use crate::{
     cx::{
         cx::{Cx, Deadline},
+        own_locals::OwnLocals,
         thread::BlockingThread,
     },
-    fiber::locals::Locals,
-    pool::Pool,
+    pool::{Pool, worker::Worker},
     wait::{cancel::CancelScope, suspend::Suspend},
 };
 
@@ -41,7 +41,7 @@ pub fn run<R>(body: impl FnOnce(&Cx<'_>) -> R) -> R {
 pub(super) fn run_here<R>(body: impl FnOnce(&Cx<'_>) -> R) -> R {
     let owner = BlockingThread::new();
     let scope = CancelScope::root(owner.waiter());
-    let locals = Locals::new();
+    let locals = OwnLocals::new();
     body(&Cx::new(&owner, &scope, Deadline::NONE, &locals))
 }
 

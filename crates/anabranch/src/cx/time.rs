@@ -100,6 +100,9 @@ impl Cx<'_> {
     /// Each operation that may wait reads the clock first, even if it does not have to wait; that costs some 40 ns. So
     /// a loop over a channel that is never empty is late by one round at most.
     ///
+    /// The compiler cannot infer the type of the error of a `body` that ends with `Ok(5)`: write
+    /// `Ok::<_, WaitError>(5)`.
+    ///
     /// # Errors
     /// Returns the error of `body`, or [`TimedOut`] if the deadline has passed and `body` has noticed that. When the
     /// enclosing scope was cancelled, or its deadline has passed, the error is that of `body`.

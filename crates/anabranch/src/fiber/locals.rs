@@ -27,11 +27,16 @@ impl Locals {
         unsafe { (*self.values.get()).push((key, value)) };
     }
 
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        // SAFETY: only the fiber's thread calls this, and no reference to the list is kept while other code runs.
+        unsafe { (*self.values.get()).is_empty() }
+    }
+
     /// Drops all values, the newest first. The fiber has ended, so no references to them are left.
     #[inline]
     pub(crate) fn clear(&self) {
-        // SAFETY: only the fiber's thread calls this, and no reference to the list is kept while other code runs.
-        if unsafe { !(*self.values.get()).is_empty() } {
+        if !self.is_empty() {
             self.drop_all();
         }
     }

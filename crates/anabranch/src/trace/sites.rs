@@ -87,19 +87,41 @@ fn find(key: Key, known: impl Fn() -> Known) -> Site {
 /// Describes a loop by the name of its type: by the first function of the program in it, which mostly is that of a
 /// closure.
 fn loop_of(job: &str) -> String {
-    let is_foreign =
-        |path: &&str| !["anabranch::", "core::", "alloc::", "std::"].iter().any(|own| path.starts_with(own));
-    let paths = || {
-        job.split(|c: char| !(c.is_alphanumeric() || "_:{}#".contains(c)))
-            .filter(|path| path.contains("::"))
-            .filter(is_foreign)
+    let is_path = |c: char| c.is_alphanumeric() || "_:{}#".contains(c);
+    let is_own = |path: &&str| {
+        !path.trim_matches(':').is_empty()
+            && !["anabranch::", "core::", "alloc::", "std::"].iter().any(|foreign| path.starts_with(foreign))
     };
-    let function = paths().find_map(|path| path.split_once("::{{closure}}")).map(|(function, _)| function);
-    match function.or_else(|| paths().next()) {
+    let closures = job.match_indices("::{{closure}}").map(|(end, _)| {
+        let function = without_arguments(&job[..end]);
+        let start = function.rfind(|c| !is_path(c)).map_or(0, |last| last + 1);
+        &function[start..]
+    });
+    let paths = job.split(|c| !is_path(c)).filter(|path| path.contains("::"));
+    match closures.chain(paths).find(is_own) {
         // The type before the name of a method may be left out.
         Some(function) => format!("a loop in {}", function.trim_start_matches(':')),
         None => "a loop".into(),
     }
+}
+
+/// Removes the generic arguments at the end of a path.
+fn without_arguments(path: &str) -> &str {
+    let mut depth = 0;
+    for (index, c) in path.char_indices().rev() {
+        match c {
+            // The arrow of a function type.
+            '>' if path[..index].ends_with('-') => {}
+            '>' => depth += 1,
+            '<' => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            // A type in brackets is the beginning of a path and not its arguments.
+            return if c == '<' && !path[..index].ends_with(':') { &path[..index] } else { path };
+        }
+    }
+    path
 }
 
 /// Returns the number of a name that is not known at compile time.
@@ -132,6 +154,16 @@ mod tests {
         assert_eq!(loop_of("anabranch::Piece<app::<impl app::Item>::run::{{closure}}>"), "a loop in run");
         assert_eq!(loop_of("anabranch::iter::Piece<Sum<u64>, alloc::vec::Vec<u64>>"), "a loop");
         assert_eq!(loop_of(""), "a loop");
+        // Closures in generic functions.
+        for arguments in ["u64", "alloc::vec::Vec<u64>", "app::Item, fn(u64) -> u64"] {
+            let job = format!("anabranch::iter::Piece<Map<core::A, app::run<{arguments}>::{{{{closure}}}}>>");
+            assert_eq!(loop_of(&job), "a loop in app::run");
+        }
+        assert_eq!(loop_of("anabranch::Piece<<app::Item<u8> as app::Run>::run<u8>::{{closure}}>"), "a loop in run");
+        assert_eq!(
+            loop_of("anabranch::Piece<core::map<u8>::{{closure}}, app::run::{{closure}}>"),
+            "a loop in app::run"
+        );
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use crate::common::{
     self, Counted, LONG, Tally,
-    fibers::{FOREVER, in_all_pools, on_fiber, until_waiting, with_every_cx},
+    fibers::{Event, FOREVER, in_all_pools, on_fiber, until_waiting, with_every_cx},
     panic_text, pool, watchdog,
 };
 use anabranch::{Cx, FiberLocal, TimedOut};
@@ -214,6 +214,49 @@ fn panicking_drop_does_not_keep_other_values() {
         });
         assert_eq!(*order.lock().unwrap(), [0, 1, 0]);
         assert_eq!(reported.load(Ordering::Relaxed), 1);
+    });
+}
+
+/// The panic goes to the handler, wherever the values are: of a fiber, of either half of a join, or of a `run`.
+#[test]
+fn panic_of_destructor_goes_to_panic_handler() {
+    static DROPPED: FiberLocal<PanicsWhenDropped> = FiberLocal::new(|| PanicsWhenDropped);
+    let positions: [fn(&Cx<'_>); 4] = [
+        |cx| _ = DROPPED.get(cx),
+        |cx| _ = cx.join(|_| (), |cx| _ = DROPPED.get(cx)),
+        |cx| _ = cx.join(|cx| _ = DROPPED.get(cx), |_| ()),
+        |cx| {
+            // The second half runs on a fiber of its own.
+            let begun = Event::default();
+            cx.join(
+                |cx| begun.wait(cx).unwrap(),
+                |cx| {
+                    DROPPED.get(cx);
+                    begun.set();
+                },
+            );
+        },
+    ];
+    watchdog(LONG, || {
+        let reported = Arc::new(AtomicU32::new(0));
+        let count = Arc::clone(&reported);
+        let builder = anabranch::Pool::builder().threads(1);
+        let pool = builder.on_panic(move |_| _ = count.fetch_add(1, Ordering::Relaxed)).build().unwrap();
+        for position in positions {
+            let handle = pool.spawn(position);
+            pool.run(|cx| handle.join(cx)).unwrap();
+            assert_eq!(reported.swap(0, Ordering::Relaxed), 1);
+            pool.run(position);
+            assert_eq!(reported.swap(0, Ordering::Relaxed), 1);
+        }
+        // A destructor that panics during another panic does not end the process.
+        let panic = panic_text(|| {
+            pool.run(|cx| {
+                DROPPED.get(cx);
+                panic!("body");
+            })
+        });
+        assert_eq!((&*panic, reported.load(Ordering::Relaxed)), ("body", 1));
     });
 }
 

@@ -11,8 +11,8 @@ mod hazards;
 mod hostile_system;
 mod large_numbers;
 mod lifecycle;
-mod park_token;
 mod memory;
+mod park_token;
 #[cfg(target_os = "linux")]
 mod pinning;
 mod report;
