@@ -6,7 +6,7 @@ use crate::{
         own_locals::OwnLocals,
         thread::BlockingThread,
     },
-    pool::{Pool, worker::Worker},
+    pool::Pool,
     wait::{cancel::CancelScope, suspend::Suspend},
 };
 

@@ -92,5 +92,5 @@
 //!   a fiber touches take memory. An overflow ends the process with a message that names the fiber.
 //! - **Deadlocks are reported.** Go ends a program in which all goroutines sleep. Here the pool prints a report and the
 //!   program continues to hang: see [`tuning`](super::tuning#finding-a-hang).
-//! - **The network poller is in `net`.** With the feature `net`, a fiber that waits for a socket of that module suspends,
-//!   as a goroutine does. The sockets of `std::net` block the thread.
+//! - **The network poller is in `net`.** With the feature `net`, a fiber that waits for a socket of that module
+//!   suspends, as a goroutine does. The sockets of `std::net` block the thread.

@@ -596,8 +596,8 @@
 //! ```
 //!
 //! # Blocking calls
-//! On Linux the pool finds threads that block in foreign calls. When all of them are blocked, a spare thread goes on: at
-//! once if they wait for other threads, and after a second if they sleep or wait for a device. So the halves of a
+//! On Linux the pool finds threads that block in foreign calls. When all of them are blocked, a spare thread goes on:
+//! at once if they wait for other threads, and after a second if they sleep or wait for a device. So the halves of a
 //! `join` may wait for each other at a channel of `std`, also in a pool of one thread:
 //! ```
 //! # #[cfg(target_os = "linux")] {
