@@ -104,8 +104,8 @@ impl Worker {
 
     /// Returns how long the thread may rest before it [gives memory back](Self::trim_fibers).
     pub(crate) fn time_to_trim(&self) -> Option<Duration> {
-        let at = self.fibers.local.trim_at.get()?;
-        Some(at.saturating_duration_since(Instant::now()))
+        let (at, now) = (self.fibers.local.trim_at.get()?, Instant::now());
+        Some(if now < at { at - now } else { Duration::ZERO })
     }
 
     fn strip_fiber(&self, fiber: *const Fiber) {
