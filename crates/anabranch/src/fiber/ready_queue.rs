@@ -93,7 +93,10 @@ impl<F: Linked> ReadyQueue<F> {
     /// Lets fibers whose timers are due precede the others: as many as a round has, or all of them if there are no
     /// others. Returns how many precede others.
     pub(crate) fn admit_due(&self) -> u32 {
-        if self.due.is_empty() || self.is_empty() {
+        if self.due.is_empty() {
+            return 0;
+        }
+        if self.is_empty() {
             self.rest.append(&self.due);
             return 0;
         }
