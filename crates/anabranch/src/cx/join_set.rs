@@ -47,7 +47,7 @@ use std::{
 /// let order = anabranch::run(|cx| {
 ///     cx.scope(|s| {
 ///         let mut set = s.join_set();
-///         for n in [30, 1, 15] {
+///         for n in [60_000, 1, 15] {
 ///             set.spawn(move |cx| cx.sleep(Duration::from_millis(n)).map(|()| n));
 ///         }
 ///         let mut order = Vec::new();
