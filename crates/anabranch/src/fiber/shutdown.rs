@@ -98,7 +98,7 @@ impl Closing {
         self.has_looked.store(true, Ordering::Release);
     }
 
-    /// Records that a thread of the pool has found no work left, so that nothing runs what is enqueued from now on.
+    /// Records that all threads of the pool have ended, so that nothing runs what is enqueued from now on.
     #[cfg(not(loom))]
     pub(crate) fn note_end(&self) {
         self.has_ended.store(true, Ordering::Relaxed);

@@ -102,7 +102,6 @@ impl Registry {
                 now = Instant::now();
             }
         }
-        self.closing.note_end();
         me.placed().open(false);
         me.status.vacate();
         me.end_fibers();
@@ -111,7 +110,7 @@ impl Registry {
 
     /// Returns whether there will never be work again.
     pub(super) fn ends(&self) -> bool {
-        self.is_closing() && (self.closing.has_ended() || self.is_wound_up())
+        self.is_closing() && self.is_wound_up()
     }
 
     /// Searches for work for a while. Returns `None` if there is none, or if this thread should release its slot.

@@ -234,7 +234,7 @@ fn spares_replace_threads_blocked_in_broadcasts() {
         }
         seen.note(&pool);
     });
-    seen.assert(&[Raided, Stolen, Spare, Lent]);
+    seen.assert(&[Stolen, Spare, Lent]);
 }
 
 /// A lock that is held across a join is never met again on the same stack.
