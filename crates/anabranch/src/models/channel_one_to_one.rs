@@ -58,7 +58,7 @@ fn recv_once(owner: &Owner, end: packet::Receiving<Parcel>) -> Result<u32, packe
     loop {
         match end.state() {
             // SAFETY: the slot is full, and only this end takes from it.
-            State::Full => return Ok(unsafe { end.take() }.open()),
+            State::Full => return Ok(unsafe { end.take::<Parcel>() }.open()),
             State::Closed => return Err(end),
             State::Empty => {}
         }
@@ -184,7 +184,7 @@ fn models_channel_stream_sender_sees_end_of_receiver() {
 /// Returns `None` if the channel is closed, and `Some(None)` if the wait was cancelled.
 fn recv(owner: &Owner, consumer: &mut Consumer<Parcel>) -> Option<Option<u32>> {
     loop {
-        match consumer.pop() {
+        match consumer.pop::<Parcel>() {
             Some(Ok(parcel)) => return Some(Some(parcel.open())),
             Some(Err(_)) => return None,
             None => {}
@@ -267,8 +267,8 @@ fn models_channel_receiver_closes_during_send() {
             let (mut producer, mut consumer) = stream(capacity);
             let sending = thread::spawn(move || send(&Owner::new(), &mut producer, 1));
             consumer.close();
-            let is_received = matches!(consumer.pop(), Some(Ok(_)));
-            assert!(consumer.pop().is_some_and(|end| end.is_err()));
+            let is_received = matches!(consumer.pop::<Parcel>(), Some(Ok(_)));
+            assert!(consumer.pop::<Parcel>().is_some_and(|end| end.is_err()));
             assert_eq!(sending.join().unwrap(), is_received);
         });
     }
