@@ -76,7 +76,7 @@ const SILENT: Duration = Duration::from_millis(50);
 
 /// How many consecutive looks must find a thread asleep before it counts as blocked. A thread that waits for memory, or
 /// for a lock of the allocator, while the system runs other programs, mostly runs again by the second look.
-const CHECKS: u32 = 2;
+const CHECKS: u32 = if cfg!(shuttle) { 1 } else { 2 };
 
 impl Sysmon {
     /// Checks all threads that have a slot or have lent it.

@@ -26,9 +26,9 @@ use std::{
 /// More than any program has at a time.
 const MANY_THREADS: usize = 24;
 
-/// Some ten times as many as the longest execution takes. A pool that hangs has a heartbeat worker that goes on for
+/// Many times as many as the longest execution takes. A pool that hangs has a heartbeat worker that goes on for
 /// ever.
-const MAX_STEPS: usize = 300_000;
+const MAX_STEPS: usize = 1_000_000;
 
 struct Counting;
 
