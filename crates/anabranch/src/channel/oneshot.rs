@@ -9,7 +9,7 @@ use crate::{
     channel::set::source::Source,
     cx::{
         Cx,
-        attempt::{Attempt, wait_again_for, wait_async_for, wait_boxed, wait_within},
+        attempt::{Attempt, wait_again_for, wait_async_for, wait_within},
         limit::timed,
     },
     sys::carrier::{Carrier, is_large},
@@ -116,18 +116,10 @@ impl<T> Receiver<T> {
 
     #[inline(never)]
     fn recv_slow(&mut self, cx: &Cx<'_>, reason: WaitReason) -> Result<T, RecvError> {
-        let received = if const { is_large::<T>() } {
-            match wait_boxed(cx, &self.receiving(), NEVER, reason) {
-                Ok(received) => *received,
-                Err(_) => return Err(RecvError::Cancelled),
-            }
-        } else {
-            match wait_again_for(cx, &self.receiving(), NEVER, reason) {
-                Ok(received) => received,
-                Err(_) => return Err(RecvError::Cancelled),
-            }
-        };
-        Ok(received?)
+        match wait_again_for(cx, &self.receiving(), NEVER, reason) {
+            Ok(received) => Ok(received?),
+            Err(_) => Err(RecvError::Cancelled),
+        }
     }
 
     timed! {

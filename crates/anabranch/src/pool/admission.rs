@@ -25,8 +25,9 @@ use crate::sys::{
 use crossbeam_utils::CachePadded;
 use std::{collections::VecDeque, time::Duration};
 
-/// The time after which a guest begins without a slot, if no other guest was admitted meanwhile, and nothing finds
-/// holders of slots that are blocked: on systems other than Linux, and without a heartbeat worker.
+/// The time after which a guest begins without a slot, if no other guest was admitted meanwhile, and nothing finds out
+/// that the holders of slots are blocked: on systems other than Linux, without a heartbeat worker, and if the guest is
+/// a thread of another pool, for which the holders may wait there.
 pub(super) const PATIENCE: Duration = Duration::from_millis(if cfg!(shuttle) { 2 } else { 1000 });
 
 /// See the [module](self).

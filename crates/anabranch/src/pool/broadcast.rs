@@ -159,8 +159,7 @@ impl Registry {
             self.hand_out(|worker| {
                 let (index, answer) = (worker.index, &answers[worker.index]);
                 // SAFETY: `wait_for_parts` below returns only when the data is settled, and once a part is handed out,
-                // nothing before it unwinds.
-                // So the data, `op` and the answers outlive the tasks.
+                // nothing before it unwinds. So the data, `op` and the answers outlive the tasks.
                 unsafe { data.inject(&worker.inbox, None, move || *lock(answer) = Some(op(index))) };
             });
             data.wait_for_parts();

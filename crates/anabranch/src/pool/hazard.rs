@@ -28,7 +28,7 @@ pub struct Hazard {
     pub(crate) others: usize,
     /// Where the fiber was spawned.
     pub(crate) spawned_at: Option<&'static Location<'static>>,
-    /// What it waits for, if that is known.
+    /// The wait, if it is known.
     pub(crate) waits: Option<WaitReason>,
     pub(crate) lasted: Duration,
 }

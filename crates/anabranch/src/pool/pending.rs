@@ -56,6 +56,14 @@ impl Worker {
         let work = find().or_else(|| if registry.sees_work() { find() } else { None });
         work.map(|work| self.run(work)).is_some()
     }
+
+    /// Runs pending work by `run`, unless the thread unwinds. Restores the index that the caller had before.
+    fn run_keeping_index(&self, run: impl FnOnce() -> bool) -> bool {
+        let index = self.lease.get();
+        let has_run = !unwind::panicking() && run();
+        self.restore_lease(index);
+        has_run
+    }
 }
 
 /// Runs one piece of pending work: of this thread, or else of another thread of its pool. Returns `None` outside of any
@@ -85,10 +93,7 @@ impl Worker {
 pub fn run_pending() -> Option<bool> {
     let me = Worker::current();
     let registry = me.registry()?;
-    let index = me.lease.get();
-    let has_run = !unwind::panicking() && (me.run_own() || me.run_other(registry));
-    me.restore_lease(index);
-    if has_run {
+    if me.run_keeping_index(|| me.run_own() || me.run_other(registry)) {
         return Some(true);
     }
     me.yield_slot();
@@ -109,10 +114,7 @@ pub fn run_pending() -> Option<bool> {
 pub fn run_pending_local() -> Option<bool> {
     let me = Worker::current();
     me.registry()?;
-    let index = me.lease.get();
-    let has_run = !unwind::panicking() && me.run_own();
-    me.restore_lease(index);
-    Some(has_run)
+    Some(me.run_keeping_index(|| me.run_own()))
 }
 
 /// Returns whether this thread has pending work, which [`run_pending_local`] would run. Returns `None` outside of any

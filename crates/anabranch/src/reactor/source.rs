@@ -82,7 +82,8 @@ impl Source {
                 return home.reactor.arm(socket, home.key, direction);
             }
             home.strange = 0;
-            // If that is refused, the source stays where it is, as there may be waiters for the other direction.
+            // If the system refuses that, the source stays at its reactor, which may have waiters for the other
+            // direction.
             let Ok(new) = choose().and_then(|reactor| self.add_to(reactor, socket)) else {
                 return home.reactor.arm(socket, home.key, direction);
             };

@@ -7,7 +7,8 @@
 //!
 //! A wait remembers the round in which it was created, and is over as soon as that round is. So a wait that has not
 //! joined the queue yet counts as well. The number of the round is read without the lock. Reading acquires, and the end
-//! of a round releases. So whoever finds a later round also sees what came before the call that ended the earlier one.
+//! of a round releases. So a thread that finds a later round also sees everything that happened before the call that
+//! ended the earlier one.
 
 use crate::{
     cx::{

@@ -1,5 +1,5 @@
-//! Large values, which travel in boxes. A value that passes through several functions is often copied to the frame of
-//! each, and a fiber has a small stack.
+//! Large values, which are passed on in boxes. A value that passes through several functions is often copied to the
+//! frame of each, and a fiber has a small stack.
 
 use std::{
     mem::{ManuallyDrop, MaybeUninit},
@@ -9,12 +9,12 @@ use std::{
 /// The size of the largest value that is passed by itself, in bytes.
 const MAX_ON_STACK: usize = 4 << 10;
 
-/// Returns whether values of this type travel in a [`Box`]. A constant, so small values cost no instruction.
+/// Returns whether values of this type are passed on in a [`Box`]. A constant, so small values cost no instruction.
 pub(crate) const fn is_large<T>() -> bool {
     size_of::<T>() > MAX_ON_STACK
 }
 
-/// What a `T` travels in: itself, or a box, to and from which it is copied directly.
+/// The form in which a `T` is passed on: by itself, or in a box, to and from which it is copied directly.
 pub(crate) trait Carrier<T>: Sized {
     /// Copies the bits of a value.
     ///

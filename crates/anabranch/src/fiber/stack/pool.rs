@@ -293,7 +293,7 @@ mod tests {
             assert_eq!(pool.slabs.cut_so_far(), 16 + 32 + 60);
             assert_eq!(pool.free.len(), 16 + 31 + 60);
             touch(&used);
-            // What is left, and new stacks, can be used.
+            // The stacks that are left can be used, and so can new ones.
             let stacks: Vec<_> = (0..400).map(|_| pool.take().unwrap()).collect();
             stacks.iter().for_each(touch);
             give_all_back(&mut pool, stacks);

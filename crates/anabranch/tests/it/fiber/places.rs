@@ -1,4 +1,4 @@
-//! What lists and reports say about fibers names places in the program, and none in the library.
+//! Lists of fibers and reports name places in the program, and none in the library.
 
 use crate::common::{self, LONG, watchdog};
 use anabranch::{Cancelled, Cx, Pool, Supervision, channel};

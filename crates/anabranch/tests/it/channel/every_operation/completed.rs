@@ -28,7 +28,7 @@ enum Way {
     Async,
 }
 
-/// What an operation does when it is used again after its end.
+/// How an operation behaves when it is used again after it has completed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Again {
     Completes,
