@@ -331,8 +331,10 @@ impl Registry {
         self.workers().filter(|worker| worker.status.holds_slot()).take(limit).count()
     }
 
+    /// Returns whether a slot is free for a worker. If a guest waits, the first free slot is for that guest: a worker
+    /// that took it would give it up at once, since the pool is [crowded](Self::is_crowded), and so on.
     pub(crate) fn has_free_slot(&self) -> bool {
-        self.count_slots(self.threads()) < self.threads()
+        self.count_slots(self.threads()) + usize::from(self.admission.has_waiting()) < self.threads()
     }
 
     /// Returns whether a thread searches that would request work of a root that begins now.

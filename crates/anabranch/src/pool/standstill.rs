@@ -48,8 +48,8 @@ impl Standstill {
         self.0 = None;
     }
 
-    /// Releases a slot if every thread that holds one is blocked, and returns whether it did. Called while no slot is
-    /// free. `blocked` are the threads that are blocked in foreign calls in compute code.
+    /// Releases a slot if all are taken and every thread that holds one is blocked, and returns whether it did. `blocked`
+    /// are the threads that are blocked in foreign calls in compute code.
     pub(super) fn check(&mut self, registry: &Registry, blocked: &[Blocked]) -> bool {
         let is_blocked = |worker: &Worker| blocked.iter().any(|blocked| blocked.worker == worker.index);
         let may_compute = |worker: &&Worker| worker.status.holds_slot() && worker.is_inside_compute_or_guest();
@@ -58,7 +58,8 @@ impl Standstill {
         // The forks of a thread in a foreign call may be private, those of the others are published.
         let has_work = || registry.has_published_work() || registry.admission.has_waiting();
         let has_use = !blocked.is_empty() || held().next().is_some() && has_work();
-        if !has_use || computing().any(|worker| !worker.status.is_held() && !is_blocked(worker)) {
+        let is_full = registry.count_slots(registry.threads()) == registry.threads();
+        if !has_use || !is_full || computing().any(|worker| !worker.status.is_held() && !is_blocked(worker)) {
             self.forget();
             return false;
         }
