@@ -26,8 +26,7 @@ use crossbeam_utils::CachePadded;
 use std::{collections::VecDeque, time::Duration};
 
 /// The time after which a guest begins without a slot, if no other guest was admitted meanwhile, and nothing finds out
-/// that the holders of slots are blocked: on systems other than Linux, without a heartbeat worker, and if the guest is
-/// a thread of another pool, for which the holders may wait there.
+/// that the holders of slots are blocked: on systems other than Linux, and without a heartbeat worker.
 pub(super) const PATIENCE: Duration = Duration::from_millis(if cfg!(shuttle) { 2 } else { 1000 });
 
 /// See the [module](self).

@@ -84,12 +84,10 @@ impl Registry {
         self.admission.enqueue(guest.index);
         // The threads that hold the slots may all be blocked.
         self.call_heartbeat();
-        // Threads of two pools may wait for each other, which neither of the pools sees.
-        let is_from_pool = Worker::current().registry().is_some();
         let (mut admitted, mut since) = (0, Instant::now());
         loop {
             let has_room = || self.count_computing(self.threads()) < self.threads();
-            let is_watched = cfg!(target_os = "linux") && self.sleep.has_heartbeat() && !is_from_pool;
+            let is_watched = cfg!(target_os = "linux") && self.sleep.has_heartbeat();
             let may_begin = |now| has_room() || !is_watched && now == admitted && since.elapsed() >= PATIENCE;
             match self.admission.try_admit(guest.index, may_begin, || guest.status.activate()) {
                 Ok(()) => break,

@@ -48,8 +48,8 @@ impl Standstill {
         self.0 = None;
     }
 
-    /// Releases a slot if all are taken and every thread that holds one is blocked, and returns whether it did. `blocked`
-    /// are the threads that are blocked in foreign calls in compute code.
+    /// Releases a slot if all are taken and every thread that holds one is blocked, and returns whether it did.
+    /// `blocked` are the threads that are blocked in foreign calls in compute code.
     pub(super) fn check(&mut self, registry: &Registry, blocked: &[Blocked]) -> bool {
         let is_blocked = |worker: &Worker| blocked.iter().any(|blocked| blocked.worker == worker.index);
         let may_compute = |worker: &&Worker| worker.status.holds_slot() && worker.is_inside_compute_or_guest();

@@ -26,9 +26,9 @@ use std::{
 /// More than any program has at a time.
 const MANY_THREADS: usize = 24;
 
-/// Many times as many as the longest execution takes. A pool that hangs has a heartbeat worker that goes on for
+/// Some ten times as many as the longest execution takes. A pool that hangs has a heartbeat worker that goes on for
 /// ever.
-const MAX_STEPS: usize = 1_000_000;
+const MAX_STEPS: usize = 300_000;
 
 struct Counting;
 
