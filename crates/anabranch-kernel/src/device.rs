@@ -1,29 +1,9 @@
 //! A machine as the planner sees it.
 
 use std::borrow::Cow;
-use std::error::Error;
-use std::fmt;
-use std::str::FromStr;
 use std::thread::available_parallelism;
 
-use crate::Plan;
-use crate::known::KNOWN;
-
-/// The name by which [`Device::from_str`] finds the processor of the running program.
-const THIS: &str = "this";
-
-/// The parallel parts of a machine. All numbers are at least 1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Shape {
-    /// Processors that run independently: streaming multiprocessors, compute units, Xe cores, or hardware threads.
-    pub cores: u32,
-    /// Lanes of a vector: the elements that one instruction computes.
-    pub lanes: u32,
-    /// The most vectors that a core keeps resident, and switches between without cost.
-    pub resident_vectors: u32,
-    /// The most vectors of one block.
-    pub max_block_vectors: u32,
-}
+use crate::{Plan, Shape, ZeroInShape};
 
 /// A machine: its [`Shape`], its memory, and where the figures come from.
 ///
@@ -176,19 +156,6 @@ impl Device {
         self.place == Place::Processor
     }
 
-    /// Returns the table of known devices, each with the short name by which [`Device::from_str`] finds it.
-    ///
-    /// ```
-    /// use anabranch_kernel::Device;
-    ///
-    /// let (_, h200) = Device::known().iter().find(|(name, _)| *name == "h200").unwrap();
-    /// assert_eq!(h200.shape().cores, 132);
-    /// ```
-    #[must_use]
-    pub fn known() -> &'static [(&'static str, Device)] {
-        &KNOWN
-    }
-
     /// Returns the name.
     #[must_use]
     pub fn name(&self) -> &str {
@@ -237,56 +204,6 @@ impl Device {
         Plan::new(self.shape, n, !self.is_processor)
     }
 }
-
-impl FromStr for Device {
-    type Err = UnknownDevice;
-
-    /// Finds a device of the table by its short name, or the processor of the running program by `this`. Letters match
-    /// in both cases.
-    fn from_str(name: &str) -> Result<Self, UnknownDevice> {
-        if name.eq_ignore_ascii_case(THIS) {
-            return Ok(Self::cpu());
-        }
-        let found = KNOWN.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
-        found.map(|(_, device)| device.clone()).ok_or_else(|| UnknownDevice { name: name.to_owned() })
-    }
-}
-
-/// There is no device with this name. The message lists the known names.
-///
-/// ```
-/// use anabranch_kernel::Device;
-///
-/// let error = "h100000".parse::<Device>().unwrap_err();
-/// assert!(error.to_string().starts_with("no device 'h100000' is known; the known ones are this, h100, "));
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnknownDevice {
-    name: String,
-}
-
-impl fmt::Display for UnknownDevice {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "no device '{}' is known; the known ones are {THIS}", self.name)?;
-        KNOWN.iter().try_for_each(|(name, _)| write!(f, ", {name}"))
-    }
-}
-
-impl Error for UnknownDevice {}
-
-/// A number of a [`Shape`] is 0.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ZeroInShape {
-    field: &'static str,
-}
-
-impl fmt::Display for ZeroInShape {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}` is 0, and must be at least 1", self.field)
-    }
-}
-
-impl Error for ZeroInShape {}
 
 /// Returns the 32-bit lanes of the processor's widest vectors.
 fn simd_lanes() -> u32 {

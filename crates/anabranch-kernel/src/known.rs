@@ -3,7 +3,14 @@
 //! Vendors write memory as GB and mean 2^30 bytes. They write bandwidth in units of 10^9 or 10^12 bytes per second. The
 //! most vectors of a block are its most lanes, 1,024 on each device here, by the lanes of a vector.
 
+use std::error::Error;
+use std::fmt;
+use std::str::FromStr;
+
 use crate::{Device, Shape};
+
+/// The name by which [`Device::from_str`] finds the processor of the running program.
+const THIS: &str = "this";
 
 const GIB: u64 = 1 << 30;
 const GB: u64 = 1_000_000_000;
@@ -22,7 +29,7 @@ const fn nvidia(
 }
 
 /// Each device with its short name.
-pub(crate) static KNOWN: [(&str, Device); 7] = [
+static KNOWN: [(&str, Device); 7] = [
     (
         "h100",
         nvidia(
@@ -101,6 +108,64 @@ pub(crate) static KNOWN: [(&str, Device); 7] = [
         ),
     ),
 ];
+
+impl Device {
+    /// Returns the table of known devices, each with the short name by which [`Device::from_str`] finds it.
+    ///
+    /// ```
+    /// use anabranch_kernel::Device;
+    ///
+    /// let (_, h200) = Device::known().iter().find(|(name, _)| *name == "h200").unwrap();
+    /// assert_eq!(h200.shape().cores, 132);
+    /// ```
+    #[must_use]
+    pub fn known() -> &'static [(&'static str, Device)] {
+        &KNOWN
+    }
+
+    /// Returns the figures of the table, if it has a device with the name that a driver reports.
+    #[cfg(any(feature = "cuda", feature = "gpu"))]
+    pub(crate) fn known_as(name: &str) -> Option<Self> {
+        let plain: String = name.to_lowercase().chars().filter(char::is_ascii_alphanumeric).collect();
+        KNOWN.iter().find(|(short, _)| plain.contains(short)).map(|(_, known)| known.clone())
+    }
+}
+
+impl FromStr for Device {
+    type Err = UnknownDevice;
+
+    /// Finds a device of the table by its short name, or the processor of the running program by `this`. Letters match
+    /// in both cases.
+    fn from_str(name: &str) -> Result<Self, UnknownDevice> {
+        if name.eq_ignore_ascii_case(THIS) {
+            return Ok(Self::cpu());
+        }
+        let found = KNOWN.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
+        found.map(|(_, device)| device.clone()).ok_or_else(|| UnknownDevice { name: name.to_owned() })
+    }
+}
+
+/// There is no device with this name. The message lists the known names.
+///
+/// ```
+/// use anabranch_kernel::Device;
+///
+/// let error = "h100000".parse::<Device>().unwrap_err();
+/// assert!(error.to_string().starts_with("no device 'h100000' is known; the known ones are this, h100, "));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownDevice {
+    name: String,
+}
+
+impl fmt::Display for UnknownDevice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "no device '{}' is known; the known ones are {THIS}", self.name)?;
+        KNOWN.iter().try_for_each(|(name, _)| write!(f, ", {name}"))
+    }
+}
+
+impl Error for UnknownDevice {}
 
 #[cfg(test)]
 mod tests {

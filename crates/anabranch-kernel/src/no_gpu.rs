@@ -5,7 +5,8 @@
 
 use anabranch::Cx;
 
-use crate::graph::{Inputs, Operator};
+use crate::graph::Inputs;
+use crate::tree::Operator;
 use crate::{Device, Error};
 
 /// An opened device.
@@ -136,4 +137,4 @@ impl Reply {
     }
 }
 
-pub(crate) use crate::sort::KeyOrder;
+pub(crate) use crate::key::KeyOrder;

@@ -2,8 +2,7 @@
 
 use std::fmt;
 
-use crate::reason::Count;
-use crate::{Reason, Rule, Shape};
+use crate::Shape;
 
 /// The most waves of a map, and the fewest elements that a lane takes in each.
 const MOST_WAVES: u64 = 32;
@@ -175,25 +174,6 @@ impl Plan {
         self.rule
     }
 
-    /// Returns the reason for the plan, to be shown to people.
-    ///
-    /// ```
-    /// use anabranch_kernel::Device;
-    ///
-    /// let plan = "h100".parse::<Device>()?.plan(10_000);
-    /// assert_eq!(
-    ///     plan.reason().to_string(),
-    ///     "10000 elements are 313 vectors of 32 lanes. A core gets 313 / 132 = 2 of them, rounded down, so that no \
-    ///      core is idle: 157 blocks of 2 vectors. A core has 1 or 2 blocks. 314 of the 8448 places for resident \
-    ///      vectors are used, an occupancy of 3.7%."
-    /// );
-    /// # Ok::<_, anabranch_kernel::UnknownDevice>(())
-    /// ```
-    #[must_use]
-    pub fn reason(&self) -> Reason {
-        Reason::new(*self)
-    }
-
     /// Returns the machine that the plan is for.
     pub(crate) fn shape(&self) -> Shape {
         self.shape
@@ -217,6 +197,50 @@ impl fmt::Display for Plan {
         }
         let (blocks, lanes) = (Count(self.blocks, "block"), Count(self.lanes_per_block(), "lane"));
         write!(f, "{blocks} of {lanes}, at most {} a lane", Count(self.elements_per_lane, "element"))
+    }
+}
+
+/// The part of the rule that decides the size of the blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Rule {
+    /// There are no elements.
+    Empty,
+    /// There are fewer vectors than cores, so each block is one vector.
+    OneVector,
+    /// A block is a core's share of the vectors, rounded down.
+    FillCores,
+    /// A core's share is larger than the largest block, so a core gets several blocks.
+    LargestBlock,
+    /// There are at least as many vectors as the cores keep resident, so each lane takes several elements.
+    Stride,
+}
+
+impl Rule {
+    /// Returns the name in lower case with hyphens, for scripts.
+    ///
+    /// ```
+    /// use anabranch_kernel::Rule;
+    /// assert_eq!(Rule::FillCores.name(), "fill-cores");
+    /// ```
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Empty => "empty",
+            Self::OneVector => "one-vector",
+            Self::FillCores => "fill-cores",
+            Self::LargestBlock => "largest-block",
+            Self::Stride => "stride",
+        }
+    }
+}
+
+/// A number and what it counts.
+pub(crate) struct Count(pub(crate) u64, pub(crate) &'static str);
+
+impl fmt::Display for Count {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}{}", self.0, self.1, if self.0 == 1 { "" } else { "s" })
     }
 }
 

@@ -2,42 +2,7 @@
 
 use std::fmt;
 
-use crate::Plan;
-
-/// The part of the rule that decides the size of the blocks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Rule {
-    /// There are no elements.
-    Empty,
-    /// There are fewer vectors than cores, so each block is one vector.
-    OneVector,
-    /// A block is a core's share of the vectors, rounded down.
-    FillCores,
-    /// A core's share is larger than the largest block, so a core gets several blocks.
-    LargestBlock,
-    /// There are at least as many vectors as the cores keep resident, so each lane takes several elements.
-    Stride,
-}
-
-impl Rule {
-    /// Returns the name in lower case with hyphens, for scripts.
-    ///
-    /// ```
-    /// use anabranch_kernel::Rule;
-    /// assert_eq!(Rule::FillCores.name(), "fill-cores");
-    /// ```
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Empty => "empty",
-            Self::OneVector => "one-vector",
-            Self::FillCores => "fill-cores",
-            Self::LargestBlock => "largest-block",
-            Self::Stride => "stride",
-        }
-    }
-}
+use crate::plan::{Count, Plan, Rule};
 
 /// Why a [`Plan`] is as it is. [`Plan::reason`] returns it, and its `Display` writes sentences.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,9 +10,24 @@ pub struct Reason {
     plan: Plan,
 }
 
-impl Reason {
-    pub(crate) fn new(plan: Plan) -> Self {
-        Self { plan }
+impl Plan {
+    /// Returns the reason for the plan, to be shown to people.
+    ///
+    /// ```
+    /// use anabranch_kernel::Device;
+    ///
+    /// let plan = "h100".parse::<Device>()?.plan(10_000);
+    /// assert_eq!(
+    ///     plan.reason().to_string(),
+    ///     "10000 elements are 313 vectors of 32 lanes. A core gets 313 / 132 = 2 of them, rounded down, so that no \
+    ///      core is idle: 157 blocks of 2 vectors. A core has 1 or 2 blocks. 314 of the 8448 places for resident \
+    ///      vectors are used, an occupancy of 3.7%."
+    /// );
+    /// # Ok::<_, anabranch_kernel::UnknownDevice>(())
+    /// ```
+    #[must_use]
+    pub fn reason(&self) -> Reason {
+        Reason { plan: *self }
     }
 }
 
@@ -101,14 +81,5 @@ impl fmt::Display for Reason {
                 " A map launches {waves} times as many blocks, so that a core that has ended one begins the next."
             ),
         }
-    }
-}
-
-/// A number and what it counts.
-pub(crate) struct Count(pub(crate) u64, pub(crate) &'static str);
-
-impl fmt::Display for Count {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}{}", self.0, self.1, if self.0 == 1 { "" } else { "s" })
     }
 }

@@ -2,7 +2,8 @@
 
 use crate::device_vec::Storage;
 use crate::queue::Place;
-use crate::{AsQueue, DeviceVec, Element, Error, Vector, cpu, vector};
+use crate::source::same_len;
+use crate::{AsQueue, DeviceVec, Element, Error, Key, Vector, cpu, vector};
 
 /// Sorts `values` by `keys`, and returns the sorted keys and the values in their order. Values with equal keys keep
 /// their order.
@@ -29,7 +30,7 @@ pub fn sort_by_key<K: Key, T: Element>(
     let (queue, cx) = queue.as_queue().begin()?;
     let (keys, values) = match queue.place() {
         Place::Cpu => {
-            vector::same_len(&keys, &values)?;
+            same_len(&keys, &values)?;
             let (keys, values) = cpu::sort_by_key(&keys, &values, cx)?;
             (Storage::Host(keys), Storage::Host(values))
         }
@@ -39,61 +40,4 @@ pub fn sort_by_key<K: Key, T: Element>(
         }
     };
     Ok((DeviceVec::new(keys), DeviceVec::new(values)))
-}
-
-/// A key by which [`sort_by_key`] sorts: `u32`, `i32`, or `f32` in the order of
-/// [`f32::total_cmp`].
-///
-/// ```
-/// use anabranch_kernel::Key;
-///
-/// assert!((-1.0f32).to_ordered() < 0.5f32.to_ordered());
-/// assert!((-1i32).to_ordered() < 0i32.to_ordered());
-/// ```
-pub trait Key: Element {
-    #[doc(hidden)]
-    const ORDER: KeyOrder;
-
-    /// Returns a number that has the order of the key.
-    fn to_ordered(self) -> u32;
-}
-
-/// How the words of keys are ordered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum KeyOrder {
-    /// As numbers without sign.
-    Unsigned,
-    /// As numbers with sign.
-    Signed,
-    /// As floats, in their total order.
-    Float,
-}
-
-impl Key for u32 {
-    const ORDER: KeyOrder = KeyOrder::Unsigned;
-
-    #[inline]
-    fn to_ordered(self) -> u32 {
-        self
-    }
-}
-
-impl Key for i32 {
-    const ORDER: KeyOrder = KeyOrder::Signed;
-
-    #[inline]
-    fn to_ordered(self) -> u32 {
-        self.cast_unsigned() ^ (1 << 31)
-    }
-}
-
-impl Key for f32 {
-    const ORDER: KeyOrder = KeyOrder::Float;
-
-    /// A negative float is smaller the larger its bits are, so all of them are flipped.
-    #[inline]
-    fn to_ordered(self) -> u32 {
-        let bits = self.to_bits();
-        if bits >> 31 == 1 { !bits } else { bits | (1 << 31) }
-    }
 }

@@ -5,8 +5,9 @@
 use std::ops::Range;
 use std::panic;
 
-use crate::graph::{Graph, Node};
-use crate::{Error, Param, ParamList, Trap};
+use crate::graph::Graph;
+use crate::tree::Node;
+use crate::{Error, Item, Param, ParamList, Trap};
 
 /// A lazy argument for a parameter of type `P`.
 pub trait Source<P: Param> {
@@ -110,6 +111,20 @@ macro_rules! tuples {
     };
 }
 tuples!(P0 A0, P1 A1, P2 A2, P3 A3, P4 A4, P5 A5, P6 A6, P7 A7);
+
+/// Returns the number of elements of a lazy vector.
+pub(crate) fn len<T: Item>(vector: &impl Source<T>) -> Result<usize, Error> {
+    vector.count()?.ok_or_else(|| {
+        Error::lengths(
+            "all arguments are the same for each element, so there is no length: pass a vector or `indices(n)`",
+        )
+    })
+}
+
+/// Returns the number of elements of two lazy vectors.
+pub(crate) fn same_len<A: Item, B: Item>(a: &impl Source<A>, b: &impl Source<B>) -> Result<usize, Error> {
+    common(Some(len(a)?), Some(len(b)?)).map(Option::unwrap_or_default)
+}
 
 /// Returns the number of elements that two arguments have in common.
 #[inline]

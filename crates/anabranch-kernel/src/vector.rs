@@ -5,9 +5,10 @@ use anabranch::Cx;
 use crate::device_vec::Storage;
 use crate::element;
 use crate::gpu::GpuQueue;
-use crate::graph::{Graph, Inputs, Operator};
+use crate::graph::{Graph, Inputs};
 use crate::queue::Place;
-use crate::source::{Source, common};
+use crate::source::{Source, len, same_len};
+use crate::tree::Operator;
 use crate::{
     Argument, AsQueue, DeviceVec, Element, Error, Gather, Indices, Item, Kernel, Map, Number, Pending, Values, cpu,
 };
@@ -323,20 +324,6 @@ where
     Self: Argument<K::Output>,
 {
     type Item = K::Output;
-}
-
-/// Returns the number of elements of a lazy vector.
-pub(crate) fn len<T: Item>(vector: &impl Source<T>) -> Result<usize, Error> {
-    vector.count()?.ok_or_else(|| {
-        Error::lengths(
-            "all arguments are the same for each element, so there is no length: pass a vector or `indices(n)`",
-        )
-    })
-}
-
-/// Returns the number of elements of two lazy vectors.
-pub(crate) fn same_len<A: Item, B: Item>(a: &impl Source<A>, b: &impl Source<B>) -> Result<usize, Error> {
-    common(Some(len(a)?), Some(len(b)?)).map(Option::unwrap_or_default)
 }
 
 /// Combines each element with those before it, and with itself if `is_inclusive`.

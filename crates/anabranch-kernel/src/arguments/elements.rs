@@ -5,8 +5,9 @@ use std::ops::Range;
 use crate::device_vec::{Storage, len_on_device};
 use crate::element;
 use crate::gpu::Buffer;
-use crate::graph::{BufferId, Graph, Node};
+use crate::graph::Graph;
 use crate::source::{Source, View};
+use crate::tree::{BufferId, Node};
 use crate::{DeviceVec, Element, Error};
 
 /// Stored elements of type `T`: `&DeviceVec<T>`, or on the processor `&[T]`, `&Vec<T>` and `&[T; N]`.

@@ -4,8 +4,9 @@ use std::marker::PhantomData;
 use std::ops::Range;
 
 use crate::arguments::elements::{Stored, host};
-use crate::graph::{Graph, Node};
+use crate::graph::Graph;
 use crate::source::{Source, View, trap};
+use crate::tree::Node;
 use crate::{Argument, Element, Error, Values, element};
 
 /// Elements of a vector, chosen by numbers. [`gather`] returns it.

@@ -3,8 +3,9 @@
 use std::ops::Range;
 
 use crate::Error;
-use crate::graph::{Graph, Node};
+use crate::graph::Graph;
 use crate::source::{Source, View};
+use crate::tree::Node;
 
 /// The numbers from 0 up to a length. [`indices`] returns it.
 #[derive(Debug, Clone, Copy)]

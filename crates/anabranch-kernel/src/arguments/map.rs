@@ -4,8 +4,9 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::ops::Range;
 
-use crate::graph::{Graph, Node};
+use crate::graph::Graph;
 use crate::source::{Source, Sources, View, Views};
+use crate::tree::Node;
 use crate::{Error, Kernel};
 
 /// The lazy vector of the results of a kernel, one for each element of its arguments.

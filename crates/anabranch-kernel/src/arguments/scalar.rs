@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
-use crate::graph::{Graph, Node};
+use crate::graph::Graph;
 use crate::source::{Source, View};
+use crate::tree::Node;
 use crate::{Error, Item};
 
 impl<T: Item> Source<T> for T {

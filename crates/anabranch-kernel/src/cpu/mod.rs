@@ -28,8 +28,8 @@ pub(crate) use self::{
     scatter::{histogram, scatter},
     sort::sort_by_key,
 };
-use crate::source::Source;
-use crate::{Error, Item, Kernel, Trap, vector};
+use crate::source::{Source, len};
+use crate::{Error, Item, Kernel, Trap};
 
 /// Computes all elements.
 pub(crate) fn collect<T: Item, S: Source<T>>(source: &S, cx: Option<&Cx<'_>>) -> Result<Vec<T>, Error> {
@@ -50,7 +50,7 @@ where
 
 /// Returns the elements as a parallel iterator.
 fn items<T: Item, S: Source<T>>(source: &S) -> Result<Items<'_, T, S::View<'_>>, Error> {
-    Ok(Items::new(source.view()?, 0..vector::len(source)?))
+    Ok(Items::new(source.view()?, 0..len(source)?))
 }
 
 /// Runs a loop, until a piece panics or the scope of `cx` is cancelled. Either becomes an error.

@@ -12,8 +12,8 @@ use super::parts::Parts;
 use super::stop::Stop;
 use super::watched::Watched;
 use super::{catch, items};
-use crate::source::{Source, View};
-use crate::{Error, Item, Kernel, vector};
+use crate::source::{Source, View, len};
+use crate::{Error, Item, Kernel};
 
 /// Combines each element with those before it.
 pub(crate) fn scan<K, T, S>(source: &S, cx: Option<&Cx<'_>>) -> Result<Vec<T>, Error>
@@ -33,7 +33,7 @@ where
     K: Kernel<Params = (T, T), Output = T>,
     S: Source<T>,
 {
-    let Some(last) = vector::len(source)?.checked_sub(1) else { return Ok(Vec::new()) };
+    let Some(last) = len(source)?.checked_sub(1) else { return Ok(Vec::new()) };
     let before = Items::new(source.view()?, 0..last);
     catch(K::NAME, cx, |stop| scan_items::<K, T, _>(before, Some(identity), stop))
 }

@@ -2,19 +2,15 @@
 //!
 //! A card that CUDA and Vulkan both have is listed once, with CUDA, by which a short operation takes half the time.
 
-use std::sync::{Mutex, OnceLock, Weak};
+use std::sync::OnceLock;
 
 use super::driver::{Driver, Limits};
-use super::opened::Opened;
 use crate::Device;
-use crate::known::KNOWN;
 
 /// A device, and how to open it.
 pub(super) struct Found {
     pub(super) device: Device,
     source: Source,
-    /// What [`GpuQueue::shared`](super::GpuQueue::shared) has opened, while it is in use.
-    pub(super) shared: Mutex<Weak<Opened>>,
 }
 
 enum Source {
@@ -85,7 +81,7 @@ fn all() -> &'static All {
             let name = if same == 0 { plain.clone() } else { format!("{plain} (number {})", same + 1) };
             names.push(plain);
             let device = Device::found(figures, name, devices.len());
-            devices.push(Found { device, source, shared: Mutex::default() });
+            devices.push(Found { device, source });
         }
         All { devices, without_cuda }
     })
@@ -104,10 +100,4 @@ pub(super) fn without_cuda() -> Option<&'static str> {
 /// Returns one of the devices, unless `device` is only a description.
 pub(super) fn of(device: &Device) -> Option<&'static Found> {
     found().get(device.gpu_number()?)
-}
-
-/// Returns the figures of the table of known devices, if it has a device with this name.
-pub(super) fn known(name: &str) -> Option<Device> {
-    let plain: String = name.to_lowercase().chars().filter(char::is_ascii_alphanumeric).collect();
-    KNOWN.iter().find(|(short, _)| plain.contains(short)).map(|(_, known)| known.clone())
 }

@@ -10,8 +10,8 @@
 use super::opened::Opened;
 use super::pipeline::Skeleton;
 use crate::Error;
-use crate::graph::{Node, Operator};
 use crate::plan::waves;
+use crate::tree::{Node, Operator};
 
 /// Blocks, and lanes of each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

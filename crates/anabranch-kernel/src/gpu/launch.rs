@@ -2,29 +2,16 @@
 
 use std::sync::Arc;
 
-use super::GpuQueue;
-use super::driver::{self, Command, Launch, Memory, Ticket, Use};
-use super::memory::{Block, Buffer};
+use super::compile::compile;
+use super::driver::{self, Command, Launch, Memory, Use};
+use super::layout::{FIRST_OUTPUT, Immediates, SKELETON_WORDS, TRAPS_BINDING, VALUES_BINDING};
+use super::memory::Block;
 use super::pipeline::{Compiled, Key, Skeleton};
-use super::traps::{MOST, Slot, TrapSet};
+use super::queue::{GpuQueue, Written};
+use super::slots::{MOST, Slot, TrapSet};
 use crate::Error;
-use crate::graph::{Graph, Node, Operator};
-
-/// The bytes of a dispatch's own values: lengths and scalars. All systems offer as many.
-pub(super) const IMMEDIATES: u32 = 128;
-
-/// A dispatch's own values.
-pub(super) type Immediates = [u32; IMMEDIATES as usize / 4];
-
-/// The words of the immediates that belong to the skeleton.
-pub(super) const SKELETON_WORDS: usize = 8;
-
-/// The binding of the slot.
-pub(super) const TRAPS_BINDING: u32 = 0;
-/// The binding of values that have no room in the immediates.
-pub(super) const VALUES_BINDING: u32 = 1;
-/// The binding of the first vector that a skeleton writes. Inputs follow.
-pub(super) const FIRST_OUTPUT: u32 = 2;
+use crate::graph::Graph;
+use crate::tree::{Node, Operator};
 
 /// One dispatch: the entry point, the blocks, and the words of the skeleton.
 pub(super) struct Dispatch {
@@ -52,15 +39,6 @@ pub(super) struct Commands {
     pub(super) held: Vec<Block>,
 }
 
-/// What the words of a vector depend on.
-#[derive(Clone, Default)]
-pub(super) struct Written {
-    /// The launches whose traps make the words invalid.
-    pub(super) traps: TrapSet,
-    /// The last submission that writes the words. `None` if there are no words.
-    pub(super) submission: Option<Ticket>,
-}
-
 impl GpuQueue {
     /// Submits commands. Returns what their results depend on.
     pub(super) fn submit(&self, commands: Commands) -> Result<Written, Error> {
@@ -79,7 +57,7 @@ impl GpuQueue {
         let Operation { skeleton, lanes, graph, roots, operator, values } = operation;
         let key =
             Key { skeleton: skeleton.name, lanes, roots, operator, values: (graph.uniforms().len(), values.len()) };
-        let compiled = opened.pipelines.get(opened, skeleton, key)?;
+        let compiled = opened.pipelines.get(key, |key| compile(opened, skeleton, key))?;
         let mut traps = TrapSet::default();
         for input in &compiled.inputs {
             traps.extend(&graph.buffers()[input.buffer.0].written.traps);
@@ -127,15 +105,6 @@ impl GpuQueue {
         }
         let held = spilled.into_iter().map(|values| values.block).chain(stand_ins.into_iter().flatten()).collect();
         Ok(Commands { list, traps, held })
-    }
-
-    /// Returns [`Error::Queues`] if a vector is not of this queue.
-    pub(crate) fn check_owner(&self, buffer: &Buffer) -> Result<(), Error> {
-        if buffer.queue == *self {
-            return Ok(());
-        }
-        let other = buffer.queue.device().name();
-        Err(Error::queues(format!("another queue, of {other}"), self.device().name()))
     }
 
     /// Takes a slot, and sets it to 0.
@@ -190,11 +159,4 @@ fn all_values(compiled: &Compiled, graph: &Graph<'_>, own: &[u32]) -> Vec<u32> {
         graph.buffers()[buffer.0].words.checked_div(*words).unwrap_or(0) as u32
     });
     graph.uniforms().iter().chain(own).copied().chain(lengths).collect()
-}
-
-impl Buffer {
-    /// Returns the number of bytes.
-    pub(super) fn bytes(&self) -> u64 {
-        4 * self.words as u64
-    }
 }

@@ -18,23 +18,17 @@ use naga::{
     Range, ResourceBinding, ScalarKind, Span, Statement, StorageAccess, TypeInner,
 };
 
-use super::launch::{IMMEDIATES, SKELETON_WORDS, VALUES_BINDING};
+use super::layout::{IMMEDIATES, SKELETON_WORDS, VALUES_BINDING};
 use super::opened::Opened;
+use super::pipeline::Input;
 use super::writer::Writer;
 use crate::Error;
-use crate::graph::{BufferId, Node, Operator};
+use crate::tree::{BufferId, Node, Operator};
 
 /// The trap of a gather.
 const GATHER: (&str, &str) = ("gather", "index out of range");
 /// The trap of segments.
 const SEGMENTS: (&str, &str) = ("segments", "offsets that decrease, or are larger than the length of the vector");
-
-/// A buffer that a launch reads, and the bytes of an element.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Input {
-    pub(super) buffer: BufferId,
-    pub(super) stride: u32,
-}
 
 /// What lowering adds to a module.
 pub(super) struct Lowering<'a> {

@@ -1,32 +1,17 @@
-//! Memory of a device: vectors, and the free blocks that they came from.
+//! Blocks of memory of a device.
 //!
 //! New memory takes long: wgpu clears it before a kernel may write it, and a driver maps it page by page. So a vector
 //! that is dropped leaves its memory to the next one of about the same size. The commands of the next owner run after
 //! those of the previous owner.
 
-use std::collections::HashMap;
-use std::fmt;
 use std::sync::Arc;
 
-use super::GpuQueue;
 use super::driver::{Memory, Use};
-use super::launch::Written;
 use super::opened::Opened;
 use crate::Error;
 
-/// Free blocks of each use are kept up to this many bytes, or up to the bytes of all blocks in use if these are more.
-const KEPT: u64 = 256 << 20;
-
 /// The smallest block, in bytes.
 const SMALLEST: u64 = 256;
-
-/// The free blocks of a device.
-#[derive(Default)]
-pub(super) struct FreeMemory {
-    free: HashMap<(Use, u64), Vec<Memory>>,
-    free_bytes: HashMap<Use, u64>,
-    used_bytes: u64,
-}
 
 /// A block of memory. Dropped, it is free for others.
 pub(super) struct Block {
@@ -54,15 +39,7 @@ impl Block {
         // The next owner may use it otherwise.
         let list = if kind == Use::Upload { Use::Storage } else { kind };
         let block = |memory| Self { memory, size, kind: list, reusable: true, opened: Arc::clone(opened) };
-        let kept = {
-            let mut memory = opened.memory();
-            memory.used_bytes += size;
-            let kept = memory.free.get_mut(&(list, size)).and_then(Vec::pop);
-            if kept.is_some() {
-                *memory.free_bytes_of(list) -= size;
-            }
-            kept
-        };
+        let kept = opened.memory().take(list, size);
         if let Some(memory) = kept {
             return Ok(block(memory));
         }
@@ -76,7 +53,7 @@ impl Block {
             created => created,
         };
         if created.is_err() {
-            opened.memory().used_bytes -= size;
+            opened.memory().give(list, size, None);
         }
         Ok(block(created?))
     }
@@ -94,28 +71,9 @@ impl Block {
 
 impl Drop for Block {
     fn drop(&mut self) {
-        let size = self.size;
         let is_free = self.reusable && self.opened.driver.release(&self.memory);
-        let mut memory = self.opened.memory();
-        memory.used_bytes -= size;
-        let most = KEPT.max(memory.used_bytes);
-        let free_bytes = memory.free_bytes_of(self.kind);
-        if is_free && *free_bytes + size <= most {
-            *free_bytes += size;
-            memory.free.entry((self.kind, size)).or_default().push(self.memory.clone());
-        }
-    }
-}
-
-impl FreeMemory {
-    fn free_bytes_of(&mut self, kind: Use) -> &mut u64 {
-        self.free_bytes.entry(kind).or_default()
-    }
-
-    /// Removes all free blocks.
-    fn empty(&mut self) -> Vec<Memory> {
-        self.free_bytes.clear();
-        self.free.drain().flat_map(|(_, blocks)| blocks).collect()
+        let memory = is_free.then(|| self.memory.clone());
+        self.opened.memory().give(self.kind, self.size, memory);
     }
 }
 
@@ -124,20 +82,6 @@ fn rounded(bytes: u64) -> u64 {
     let bytes = bytes.max(SMALLEST);
     let step = 1 << (bytes.ilog2() - 3);
     bytes.next_multiple_of(step)
-}
-
-/// Words in the memory of a device.
-pub struct Buffer {
-    pub(super) block: Block,
-    pub(super) queue: GpuQueue,
-    pub(super) words: usize,
-    pub(super) written: Written,
-}
-
-impl fmt::Debug for Buffer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Buffer").field("words", &self.words).finish_non_exhaustive()
-    }
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use anabranch::channel::RecvError;
 
 use super::devices;
 use super::driver::{self, Driver, Limits};
-use super::memory::FreeMemory;
+use super::free_memory::FreeMemory;
 use super::pipeline::Pipelines;
 use super::traps::{Known, Traps};
 use crate::{Device, Error};

@@ -2,15 +2,18 @@
 
 use anabranch::Cx;
 
+use super::Reply;
 use super::driver::{Command, Use};
 use super::geometry::{Geometry, Request};
-use super::launch::{Commands, Dispatch, Operation, SKELETON_WORDS, Written};
-use super::memory::{Block, Buffer};
+use super::launch::{Commands, Dispatch, Operation};
+use super::layout::SKELETON_WORDS;
+use super::memory::Block;
 use super::pipeline::{ONE_BLOCK, Skeleton};
-use super::traps::TrapSet;
-use super::{GpuQueue, Reply};
+use super::queue::{Buffer, GpuQueue, Written};
+use super::slots::TrapSet;
 use crate::Error;
-use crate::graph::{Inputs, Node, Operator};
+use crate::graph::Inputs;
+use crate::tree::{Node, Operator};
 
 pub(super) static MAP: Skeleton = Skeleton {
     name: "map",

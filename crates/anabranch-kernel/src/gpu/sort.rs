@@ -1,14 +1,14 @@
 //! Sorting by keys of one word: eight passes of four bits.
 
-use super::GpuQueue;
 use super::geometry::{Geometry, Request};
 use super::launch::{Dispatch, Operation};
-use super::memory::Buffer;
 use super::operations::{roots, words};
 use super::pipeline::Skeleton;
+use super::queue::{Buffer, GpuQueue};
 use crate::Error;
-use crate::graph::{Graph, Inputs, Node};
-use crate::sort::KeyOrder;
+use crate::graph::{Graph, Inputs};
+use crate::key::KeyOrder;
+use crate::tree::Node;
 
 pub(super) static SORT: Skeleton = Skeleton {
     name: "sort",

@@ -17,12 +17,12 @@ use std::time::Instant;
 use anabranch::Cx;
 use anabranch::channel::{Closed, TryRecvError, oneshot};
 
-use super::GpuQueue;
 use super::driver::{Command, LOOKS, Use};
-use super::launch::{Commands, Written};
-use super::memory::{Block, Buffer};
+use super::launch::Commands;
+use super::memory::Block;
 use super::opened::Opened;
-use super::traps::TrapSet;
+use super::queue::{Buffer, GpuQueue, Written};
+use super::slots::TrapSet;
 use crate::Error;
 
 /// The most parts of a download for which a fiber waits at once.

@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use anabranch::channel::oneshot;
 
-use super::launch::Immediates;
+use super::layout::Immediates;
 use crate::Error;
 
 /// How long a fiber looks at a device before it suspends. In a virtual machine the interrupt, the thread of the device

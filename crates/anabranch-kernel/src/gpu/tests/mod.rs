@@ -6,21 +6,24 @@ mod operations;
 mod traps;
 mod waits;
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use anabranch_kernel_ir::{
     BinaryOp, Block, Expr, Function, Literal, Local, Param, Place, Program, Root, Scalar, Site, Step, TrapKind, Type,
 };
 
+use super::opened::Opened;
 use super::*;
-pub(super) use crate::graph::{Graph, Inputs, Node, Operator};
+use crate::Error;
+pub(super) use crate::graph::{Graph, Inputs};
+pub(super) use crate::tree::{Node, Operator};
 
 /// The sizes that are at the edges of vectors, blocks, reductions in one block, and words.
 pub(super) const SIZES: [u32; 14] = [0, 1, 2, 7, 31, 32, 33, 63, 64, 65, 16_384, 16_385, 65_535, 65_537];
 
 /// Returns the most slots of a vector.
 pub(super) fn traps_limit() -> usize {
-    super::traps::MOST
+    super::slots::MOST
 }
 
 /// Returns a queue of the first device, the same each time. Returns `None` and says so if there is none.

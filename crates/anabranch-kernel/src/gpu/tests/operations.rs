@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 
 use super::*;
-use crate::sort::KeyOrder;
+use crate::key::KeyOrder;
 
 /// Checks every operation on `n` elements.
 pub(super) fn check_all(queue: &GpuQueue, n: u32) {

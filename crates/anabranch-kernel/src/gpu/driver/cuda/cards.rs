@@ -3,7 +3,6 @@
 use cudarc::driver::sys::CUdevice_attribute as Attribute;
 
 use super::{api, compiler};
-use crate::gpu::devices;
 use crate::gpu::driver::Limits;
 use crate::{Device, Shape};
 
@@ -83,7 +82,7 @@ impl Card {
     /// Returns the figures of the driver, and the bandwidth of the table of known devices if that has the same shape. A
     /// card of the name may be another variant, or a part of one (MIG).
     pub(in crate::gpu) fn figures(&self) -> Device {
-        let known = devices::known(&self.name).filter(|known| known.shape() == self.shape);
+        let known = Device::known_as(&self.name).filter(|known| known.shape() == self.shape);
         let (bandwidth, source) = match known.and_then(|known| known.bandwidth()) {
             Some(bandwidth) => (bandwidth, "the CUDA driver, and for the bandwidth the table of known devices"),
             None => (self.bandwidth, "the CUDA driver"),

@@ -13,8 +13,8 @@ use super::cache::Cache;
 use super::{Command, Driver, Event, Launch, Source, Ticket, Use, cards, compiler};
 use crate::gpu::driver::{Dispatch, Driver as _};
 use crate::gpu::launch::Commands;
+use crate::gpu::slots::TrapSet;
 use crate::gpu::tests::{Graph, Inputs, Node, device, download, kernels, numbers, queue, run};
-use crate::gpu::traps::TrapSet;
 use crate::gpu::{Buffer, GpuQueue, Reply};
 
 /// Returns the event after what writes a vector.

@@ -3,7 +3,6 @@
 use wgpu::{Adapter, AdapterInfo, Backends, DeviceType, Instance, InstanceDescriptor, InstanceFlags};
 
 use super::ready;
-use crate::gpu::devices;
 use crate::{Device, Shape};
 
 /// The rounds after which llvmpipe ends the loops of a lane, all together. It reports no error.
@@ -38,7 +37,7 @@ pub(in crate::gpu) fn find() -> Vec<Found> {
 
 /// Returns the figures of an adapter: by the table of known devices, else by a guess for its kind.
 fn figures(info: &AdapterInfo) -> Device {
-    if let Some(known) = devices::known(&info.name) {
+    if let Some(known) = Device::known_as(&info.name) {
         return known;
     }
     let lanes = info.subgroup_max_size.max(1);

@@ -23,7 +23,7 @@ use wgpu::{
 
 use super::{Command, Launch, Limits, Memory, Source, Ticket, Use, check};
 use crate::Error;
-use crate::gpu::launch::IMMEDIATES;
+use crate::gpu::layout::IMMEDIATES;
 use crate::gpu::poller::Poller;
 
 /// An opened device.

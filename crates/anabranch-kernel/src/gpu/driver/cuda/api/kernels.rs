@@ -10,7 +10,7 @@ use cudarc::driver::{result, sys};
 
 use super::{Context, DeviceMemory, Stream};
 use crate::Error;
-use crate::gpu::launch::Immediates;
+use crate::gpu::layout::Immediates;
 
 impl Context {
     /// Loads what [`compile`](super::super::compiler::compile) has made of a source, in this process or before.
