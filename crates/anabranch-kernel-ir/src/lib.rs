@@ -44,10 +44,12 @@ mod expr;
 #[cfg(feature = "naga")]
 mod lower;
 mod program;
+mod types;
 
 #[cfg(feature = "cuda")]
 pub use cuda::{CudaBuffer, CudaSource, write_cuda};
 pub use expr::{Argument, BinaryOp, Block, Builtin, Expr, Literal, Place, Root, Step, Stmt, UnaryOp};
 #[cfg(feature = "naga")]
 pub use lower::{Linker, validate};
-pub use program::{Field, Function, InvalidProgram, Local, Param, Program, Scalar, Site, Struct, TrapKind, Type};
+pub use program::{Field, Function, InvalidProgram, Local, Param, Program, Site, Struct, TrapKind};
+pub use types::{Scalar, Type};

@@ -1,6 +1,6 @@
 //! Programs: types, functions, and the sites of traps.
 
-use crate::Block;
+use crate::{Block, Type};
 use serde::{Deserialize, Serialize};
 use std::{error::Error, fmt};
 
@@ -68,41 +68,6 @@ impl fmt::Display for InvalidProgram {
 }
 
 impl Error for InvalidProgram {}
-
-/// A number or a truth value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum Scalar {
-    /// `bool`
-    Bool,
-    /// `i32`
-    I32,
-    /// `u32`, also for `usize`
-    U32,
-    /// `f32`
-    F32,
-}
-
-/// The type of a value.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum Type {
-    /// A number or a truth value.
-    Scalar(Scalar),
-    /// `[T; N]`, with at least one item.
-    Array(Box<Type>, u32),
-    /// A struct, by its index in [`Program::structs`].
-    Struct(u32),
-}
-
-impl Type {
-    /// `bool`
-    pub const BOOL: Self = Self::Scalar(Scalar::Bool);
-    /// `i32`
-    pub const I32: Self = Self::Scalar(Scalar::I32);
-    /// `u32`
-    pub const U32: Self = Self::Scalar(Scalar::U32);
-    /// `f32`
-    pub const F32: Self = Self::Scalar(Scalar::F32);
-}
 
 /// A struct. Its fields follow one another without gaps, since each has a size of 4 bytes or a multiple.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -2,8 +2,8 @@
 
 use crate::{
     errors::Errors,
-    items::Items,
     read,
+    types::Items,
     write::{self, Typed},
 };
 use proc_macro2::{Ident, Literal, TokenStream};

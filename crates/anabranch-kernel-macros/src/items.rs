@@ -2,56 +2,12 @@
 
 use crate::{
     errors::Errors,
-    types::{self, Ty},
+    types::{Constant, Field, Items, Param, Signature, Struct, Ty},
+    written_types,
 };
-use proc_macro2::{Span, TokenStream, TokenTree};
+use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::{ext::IdentExt, spanned::Spanned};
-
-/// The items that the bodies of functions may refer to.
-#[derive(Default)]
-pub(crate) struct Items {
-    /// Whether this is a function without a module.
-    pub(crate) is_lone: bool,
-    /// Each after those of its fields.
-    pub(crate) structs: Vec<Struct>,
-    pub(crate) constants: Vec<Constant>,
-    pub(crate) functions: Vec<Signature>,
-}
-
-pub(crate) struct Struct {
-    pub(crate) name: String,
-    pub(crate) fields: Vec<Field>,
-    /// Whether its fields have numbers instead of names.
-    pub(crate) is_tuple: bool,
-}
-
-pub(crate) struct Field {
-    pub(crate) name: String,
-    pub(crate) ty: Ty,
-}
-
-pub(crate) struct Constant {
-    pub(crate) name: String,
-    pub(crate) ty: syn::Type,
-    pub(crate) value: syn::Expr,
-}
-
-/// What a call of a function needs to know of it.
-pub(crate) struct Signature {
-    pub(crate) name: String,
-    pub(crate) params: Vec<Param>,
-    pub(crate) output: Ty,
-    /// Whether a device can run it by itself: it has parameters, and no `usize` in its signature.
-    pub(crate) is_kernel: bool,
-}
-
-pub(crate) struct Param {
-    pub(crate) name: String,
-    pub(crate) is_slice: bool,
-    /// The type, or that of the items of a slice.
-    pub(crate) ty: Ty,
-}
 
 /// The largest number of parameters of a kernel.
 const MOST_PARAMS: usize = 8;
@@ -126,7 +82,7 @@ impl Items {
         }
         let mut fields = Vec::new();
         for (number, field) in item.fields.iter().enumerate() {
-            let mut ty = types::read(&field.ty, self, errors);
+            let mut ty = written_types::read(&field.ty, self, errors);
             if ty.has_bool() {
                 errors.add(field.ty.span(), "a field has no `bool`, since devices store words; write `u32`, 0 or 1");
                 ty = Ty::Unknown;
@@ -146,7 +102,7 @@ impl Items {
         refuse_modifiers(sig, errors);
         let params: Vec<_> = sig.inputs.iter().map(|param| self.param(param, errors)).collect();
         let output = match &sig.output {
-            syn::ReturnType::Type(_, ty) => types::read(ty, self, errors),
+            syn::ReturnType::Type(_, ty) => written_types::read(ty, self, errors),
             syn::ReturnType::Default => {
                 let text =
                     format!("a kernel returns a value; write the type of the result: `fn {}(..) -> f32`", sig.ident);
@@ -180,7 +136,7 @@ impl Items {
             && let syn::Type::Slice(slice) = &*reference.elem
             && reference.mutability.is_none()
         {
-            let mut ty = types::read(&slice.elem, self, errors);
+            let mut ty = written_types::read(&slice.elem, self, errors);
             if ty.has_bool() {
                 errors.add(
                     slice.elem.span(),
@@ -194,7 +150,7 @@ impl Items {
             }
             return Param { name, is_slice: true, ty };
         }
-        Param { name, is_slice: false, ty: types::read(&typed.ty, self, errors) }
+        Param { name, is_slice: false, ty: written_types::read(&typed.ty, self, errors) }
     }
 }
 
@@ -298,51 +254,5 @@ fn mentions(ty: &syn::Type, names: &[syn::Ident]) -> bool {
         syn::Type::Paren(ty) => mentions(&ty.elem, names),
         syn::Type::Group(ty) => mentions(&ty.elem, names),
         _ => false,
-    }
-}
-
-/// Evaluates the length of an array: numbers, constants of the module, and `+ - * /`.
-pub(crate) fn length(expr: &syn::Expr, items: &Items) -> Result<u32, (Span, String)> {
-    evaluate(expr, items, 0)
-}
-
-fn evaluate(expr: &syn::Expr, items: &Items, depth: u32) -> Result<u32, (Span, String)> {
-    let refuse = |text: &str| Err((expr.span(), text.to_owned()));
-    match expr {
-        syn::Expr::Paren(inner) => evaluate(&inner.expr, items, depth),
-        syn::Expr::Group(inner) => evaluate(&inner.expr, items, depth),
-        syn::Expr::Cast(cast) => evaluate(&cast.expr, items, depth),
-        syn::Expr::Lit(literal) => match &literal.lit {
-            syn::Lit::Int(number) => {
-                number.base10_parse().map_err(|_| (number.span(), "this length is too large".to_owned()))
-            }
-            _ => refuse("write a whole number as the length"),
-        },
-        syn::Expr::Path(path) => {
-            let name = path.path.get_ident().map(|name| name.unraw().to_string());
-            let found = items.constants.iter().find(|constant| Some(&constant.name) == name.as_ref());
-            match found {
-                // A constant that refers to itself, which rustc reports.
-                Some(_) if depth > 64 => refuse("this length has no value"),
-                Some(constant) => evaluate(&constant.value, items, depth + 1),
-                None if items.is_lone => {
-                    refuse("a lone kernel sees no constants; write the number, or use a `#[kernel] mod`")
-                }
-                None => refuse("a length is a number or a constant of this module"),
-            }
-        }
-        syn::Expr::Binary(binary) => {
-            let left = evaluate(&binary.left, items, depth)?;
-            let right = evaluate(&binary.right, items, depth)?;
-            let value = match binary.op {
-                syn::BinOp::Add(_) => left.checked_add(right),
-                syn::BinOp::Sub(_) => left.checked_sub(right),
-                syn::BinOp::Mul(_) => left.checked_mul(right),
-                syn::BinOp::Div(_) => left.checked_div(right),
-                _ => return Err((binary.op.span(), "a length is computed by `+ - * /`".to_owned())),
-            };
-            value.ok_or((binary.op.span(), "this length is not a `u32`".to_owned()))
-        }
-        _ => refuse("a length is a number, a constant of this module, or computed from them by `+ - * /`"),
     }
 }

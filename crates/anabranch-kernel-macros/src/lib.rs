@@ -15,6 +15,7 @@ mod tests;
 mod tree;
 mod types;
 mod write;
+mod written_types;
 
 use proc_macro::TokenStream;
 

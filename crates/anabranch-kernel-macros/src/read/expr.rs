@@ -4,7 +4,8 @@ use super::{Binding, Reader, block_expr, block_of, empty_block, refuse};
 use crate::{
     infer::Class,
     tree::{Expr, Kind, Place, Root, Step, Stmt},
-    types::{self, Ty},
+    types::Ty,
+    written_types,
 };
 use anabranch_kernel_ir::{BinaryOp, UnaryOp};
 use proc_macro2::Span;
@@ -123,7 +124,7 @@ impl Reader<'_> {
 
     fn cast(&mut self, cast: &syn::ExprCast) -> Expr {
         let value = self.expr(&cast.expr);
-        let ty = types::read(&cast.ty, self.items, self.errors);
+        let ty = written_types::read(&cast.ty, self.items, self.errors);
         // As in Rust, a number without a type takes that of the cast, if it can have it.
         let is_number = matches!(value.kind, Kind::Integer(_) | Kind::Float(_));
         let fits = match self.table.class(&value.ty) {
@@ -197,7 +198,7 @@ impl Reader<'_> {
             semi_token: repeat.semi_token,
             len: (*repeat.len).clone(),
         };
-        match types::read(&syn::Type::Array(ty), self.items, self.errors) {
+        match written_types::read(&syn::Type::Array(ty), self.items, self.errors) {
             Ty::Array(_, length) => {
                 Expr { kind: Kind::Repeat(Box::new(value), length), ty: Ty::Array(Box::new(item), length), span }
             }
@@ -208,7 +209,7 @@ impl Reader<'_> {
     fn struct_literal(&mut self, literal: &syn::ExprStruct) -> Expr {
         let span = literal.path.span();
         let path = syn::TypePath { attrs: Vec::new(), qself: None, path: literal.path.clone() };
-        let ty = types::read(&syn::Type::Path(path), self.items, self.errors);
+        let ty = written_types::read(&syn::Type::Path(path), self.items, self.errors);
         let Ty::Struct(number) = ty else {
             if ty != Ty::Unknown {
                 self.errors.add(span, "this is no struct");

@@ -4,7 +4,8 @@ use super::Reader;
 use crate::{
     infer::Class,
     tree::{Expr, Kind},
-    types::{Ty, known_refusal},
+    types::Ty,
+    written_types::known_refusal,
 };
 use anabranch_kernel_ir::{Literal, UnaryOp};
 use proc_macro2::Span;

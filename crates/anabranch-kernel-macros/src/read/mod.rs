@@ -15,9 +15,9 @@ mod refuse;
 use crate::{
     errors::Errors,
     infer::{Class, Table},
-    items::Items,
     tree::{Block, Expr, Function, Kind, Local, Stmt},
-    types::{self, Ty},
+    types::{Items, Ty},
+    written_types,
 };
 use proc_macro2::Span;
 use syn::{ext::IdentExt, spanned::Spanned};
@@ -165,7 +165,7 @@ impl Reader<'_> {
     /// Reads a `let`.
     fn local(&mut self, local: &syn::Local) -> Option<Stmt> {
         let (pat, annotation) = match &local.pat {
-            syn::Pat::Type(typed) => (&*typed.pat, Some(types::read(&typed.ty, self.items, self.errors))),
+            syn::Pat::Type(typed) => (&*typed.pat, Some(written_types::read(&typed.ty, self.items, self.errors))),
             pat => (pat, None),
         };
         let init = local.init.as_ref().map(|init| {

@@ -5,7 +5,8 @@ use crate::{
     errors::nearest,
     methods,
     tree::{Expr, Kind},
-    types::{self, Ty, known_refusal},
+    types::Ty,
+    written_types::{self, known_refusal},
 };
 use anabranch_kernel_ir::Literal;
 use proc_macro2::Span;
@@ -82,7 +83,7 @@ impl Reader<'_> {
             return self.error(span, "this constant refers to itself");
         }
         let constant = &self.items.constants[number];
-        let ty = types::read(&constant.ty, self.items, self.errors);
+        let ty = written_types::read(&constant.ty, self.items, self.errors);
         self.constants.push(number);
         let names = std::mem::take(&mut self.names);
         let value = self.expr(&constant.value);

@@ -9,7 +9,7 @@ mod language;
 mod numbers;
 mod random;
 
-use crate::{errors::Errors, expand, items::Items};
+use crate::{errors::Errors, expand, types::Items};
 use anabranch_kernel_ir::{Linker, Program, Type, validate};
 use interpreter::{Machine, Value};
 use naga::{Module, ResourceBinding};

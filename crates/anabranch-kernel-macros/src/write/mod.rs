@@ -6,9 +6,8 @@ mod ops;
 use crate::{
     errors::Errors,
     infer::Table,
-    items::{Items, Signature},
     tree::{Block, Expr, Function, Kind, Place, Root, Step, Stmt},
-    types::Ty,
+    types::{Items, Signature, Ty},
 };
 use anabranch_kernel_ir as ir;
 use proc_macro2::Span;
@@ -72,11 +71,11 @@ fn visit(number: usize, functions: &[Typed], order: &mut Vec<usize>) {
 }
 
 fn structs(items: &Items) -> Vec<ir::Struct> {
-    let field = |field: &crate::items::Field| ir::Field {
+    let field = |field: &crate::types::Field| ir::Field {
         name: field.name.clone(),
         ty: field.ty.to_ir().unwrap_or(ir::Type::U32),
     };
-    let of_struct = |known: &crate::items::Struct| ir::Struct {
+    let of_struct = |known: &crate::types::Struct| ir::Struct {
         name: known.name.clone(),
         fields: known.fields.iter().map(field).collect(),
     };
