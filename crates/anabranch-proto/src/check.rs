@@ -2,6 +2,7 @@
 
 use crate::{
     analysis::Graph,
+    errors::Errors,
     model::{Capacity, Field, Link, Message, Protocol, Side, State},
     names::check_names,
     parse::{Written, WrittenState, whole},
@@ -11,25 +12,6 @@ use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::ToTokens;
 use std::collections::HashMap;
 use syn::{Attribute, Error, GenericParam, Generics, LitInt, Result};
-
-/// The errors found so far.
-#[derive(Default)]
-pub(crate) struct Errors(Option<Error>);
-
-impl Errors {
-    pub(crate) fn add(&mut self, span: Span, text: String) {
-        let error = Error::new(span, text);
-        match &mut self.0 {
-            Some(errors) => errors.combine(error),
-            None => self.0 = Some(error),
-        }
-    }
-
-    /// Returns the errors, if there are any.
-    fn end(&mut self) -> Result<()> {
-        self.0.take().map_or(Ok(()), Err)
-    }
-}
 
 /// Checks a parsed protocol, and analyses how far each side can run ahead.
 pub(crate) fn check(written: Written) -> Result<Protocol> {

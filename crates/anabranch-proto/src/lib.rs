@@ -15,6 +15,7 @@ mod analysis;
 mod check;
 mod codegen;
 mod diagram;
+mod errors;
 mod model;
 mod names;
 mod parse;

@@ -1,8 +1,8 @@
 //! Checks that no two items of the generated module have the same name.
 
 use crate::{
-    check::Errors,
     codegen::{argument_name, received_name, variant_name},
+    errors::Errors,
     parse::{WrittenMessage, WrittenState},
 };
 use std::collections::HashMap;
