@@ -5,7 +5,6 @@ use std::fmt;
 use anabranch::prelude::*;
 
 use crate::Weight;
-use crate::files::assemble::Direction;
 use crate::rows::{Arcs, Partition, Rows};
 
 /// A directed or undirected graph, with weights of type `W`.
@@ -16,6 +15,17 @@ pub struct Graph<W = ()> {
     outgoing: Rows<W>,
     /// The reversed arcs of a directed graph.
     incoming: Option<Rows<()>>,
+}
+
+/// What edges stand for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Direction {
+    /// Each is an arc.
+    Directed,
+    /// Each is an arc in both directions.
+    Undirected,
+    /// Each is an arc, and the opposite arc is there too.
+    Symmetric,
 }
 
 impl Graph {

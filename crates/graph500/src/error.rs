@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::memory::OutOfMemory;
-use crate::paths::PathError;
+use crate::paths::{PathError, PathVerdict};
 use crate::validate::ValidationError;
 
 /// Why a run, or a part of one, has no result.
@@ -54,6 +54,16 @@ pub enum RunError {
         /// Its error.
         message: String,
     },
+}
+
+impl RunError {
+    /// Returns the error of a run whose paths from `key` were not validated.
+    pub(crate) fn of_paths(key: u64, verdict: PathVerdict) -> RunError {
+        match verdict {
+            PathVerdict::Invalid(error) => RunError::InvalidPaths { key, error },
+            PathVerdict::Cancelled => RunError::Cancelled,
+        }
+    }
 }
 
 impl fmt::Display for RunError {

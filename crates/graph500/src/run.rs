@@ -1,10 +1,10 @@
 //! The whole benchmark: generation, kernel 1, kernel 2 with its validation for each key, kernel 2 again without
 //! a break, and kernel 3.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::construct::{self, NarrowEdges};
-use crate::watch::Halt;
+use crate::watch::{Halt, timed};
 use crate::{
     BfsKind, Graph, Observer, Phase, Report, RunError, Search, SearchRecord, Spec, Techniques, Validator, generate,
     paths, search_keys, validate,
@@ -164,7 +164,7 @@ pub fn run_built(config: &Config, built: Built, observer: &dyn Observer) -> Resu
     drop(edges);
     repeat_back_to_back(&mut search, &mut searches, observer)?;
     drop(search);
-    let paths = if config.sssp { Some(paths::run(config, &graph, &keys, observer)?) } else { None };
+    let paths = if config.sssp { Some(paths::run(&spec, config.validate, &graph, &keys, observer)?) } else { None };
     Ok(Report {
         spec,
         bfs: config.bfs,
@@ -199,11 +199,4 @@ fn repeat_back_to_back(
     }
     observer.end(Phase::WarmSearch, total);
     Ok(())
-}
-
-/// Returns the result of `work`, and the time that it took.
-pub(crate) fn timed<R>(work: impl FnOnce() -> R) -> (R, Duration) {
-    let start = Instant::now();
-    let result = work();
-    (result, start.elapsed())
 }

@@ -127,3 +127,10 @@ impl<'a> Watch<'a> {
         Ok(elapsed)
     }
 }
+
+/// Returns the result of `work`, and the time that it took.
+pub(crate) fn timed<R>(work: impl FnOnce() -> R) -> (R, Duration) {
+    let start = Instant::now();
+    let result = work();
+    (result, start.elapsed())
+}

@@ -7,23 +7,13 @@ use super::compact::Numbering;
 use super::edge_list::Block;
 use super::error::{Fault, ReadErrorKind};
 use super::observer::{Observer, Phase, Watch};
+use crate::graph::Direction;
 use crate::{Graph, Labels, Weight};
 
 /// Graphs with at most this many vertices may have any number of edges.
 const FREE_VERTICES: u64 = 1 << 20;
 /// Larger ones may have this many vertices per edge, so that a short file causes no large allocation.
 const MOST_VERTICES_PER_EDGE: u64 = 16;
-
-/// What the edges of a file stand for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Direction {
-    /// Each is an arc.
-    Directed,
-    /// Each is an arc in both directions.
-    Undirected,
-    /// Each is an arc, and the opposite arc is there too.
-    Symmetric,
-}
 
 /// Edges piece by piece: their vertices and weights.
 pub(crate) type Pieces<W> = Vec<Vec<(u32, u32, W)>>;

@@ -7,11 +7,12 @@
 
 use anabranch::prelude::*;
 
-use super::assemble::{Direction, Edges, Pieces};
+use super::assemble::{Edges, Pieces};
 use super::binary;
 use super::blocks::Share;
 use super::error::{Fault, ReadErrorKind};
 use super::source::Source;
+use crate::graph::Direction;
 use crate::{Labels, Weight};
 
 const HEADER: u64 = 17;

@@ -27,8 +27,9 @@ use std::sync::Arc;
 
 use anabranch::prelude::*;
 
+use crate::graph::Direction;
 use crate::{Graph, Labels, Weight};
-use assemble::{Direction, Edges};
+use assemble::Edges;
 use blocks::Text;
 use edge_list::{Block, Rules, Third};
 use error::Fault;

@@ -2,13 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use super::assemble::{Direction, plausible_vertices};
+use super::assemble::plausible_vertices;
 use super::blocks::{Share, Text};
 use super::edge_list::{self, Block, Rules, Third};
 use super::error::{Fault, ReadErrorKind};
 use super::observer::{Phase, Watch};
 use super::source::Source;
 use super::{Format, Observer, ReadError, ReadOptions, dimacs, gap, matrix_market};
+use crate::graph::Direction;
 use crate::{Labels, Weight};
 
 /// A part of the edges of a file, see [`read_part`].

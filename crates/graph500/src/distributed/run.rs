@@ -3,7 +3,8 @@
 use super::agree::agree;
 use super::communicator::gather_equal;
 use super::{Communicator, LevelKind, LevelRecord, Part, PartSearch, PartValidator, Progress, Traffic};
-use crate::run::{Config, timed};
+use crate::run::Config;
+use crate::watch::timed;
 use crate::{Edge, Observer, Phase, Report, RunError, SearchRecord, Spec, Validator, generator};
 
 /// The result of a run, the same on all processes.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::{RunError, ValidationError};
+use crate::ValidationError;
 
 /// An error in shortest paths.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -98,16 +98,6 @@ pub enum PathVerdict {
     Invalid(PathError),
     /// The observer cancelled.
     Cancelled,
-}
-
-impl PathVerdict {
-    /// Returns the error of the run for the paths from `key`.
-    pub(crate) fn of_key(self, key: u64) -> RunError {
-        match self {
-            PathVerdict::Invalid(error) => RunError::InvalidPaths { key, error },
-            PathVerdict::Cancelled => RunError::Cancelled,
-        }
-    }
 }
 
 impl From<PathError> for PathVerdict {

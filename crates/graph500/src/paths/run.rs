@@ -6,26 +6,27 @@ use anabranch::prelude::*;
 
 use super::{PathRecord, PathReport, PathSearch, PathValidator, WeightedGraph};
 use crate::edge::Tuple as _;
-use crate::run::timed;
-use crate::{Config, Graph, Observer, Phase, RunError, WeightedEdge, generate_weighted};
+use crate::watch::timed;
+use crate::{Graph, Observer, Phase, RunError, Spec, WeightedEdge, generate_weighted};
 
-/// Runs kernel 3 from `keys`. `order` is the graph of kernel 1.
+/// Runs kernel 3 from `keys`. `validate` says whether to check the paths. `order` is the graph of kernel 1.
 pub(crate) fn run(
-    config: &Config,
+    spec: &Spec,
+    validate: bool,
     order: &Graph,
     keys: &[u64],
     observer: &dyn Observer,
 ) -> Result<PathReport, RunError> {
-    let (edges, generation) = timed(|| generate_weighted(&config.spec, observer));
+    let (edges, generation) = timed(|| generate_weighted(spec, observer));
     let edges = edges?;
     let (graph, construction) = timed(|| WeightedGraph::build(order, &edges, observer));
     let graph = graph?;
     let mut search = PathSearch::new(&graph)?;
-    let mut validator = if config.validate { Some(PathValidator::new(&edges, order.num_vertices())?) } else { None };
+    let mut validator = if validate { Some(PathValidator::new(&edges, order.num_vertices())?) } else { None };
     let mut searches = Vec::with_capacity(keys.len());
     let (mut searching, mut validating) = (Duration::ZERO, Duration::ZERO);
     observer.begin(Phase::Paths, keys.len() as u64);
-    if config.validate {
+    if validate {
         observer.begin(Phase::PathValidation, keys.len() as u64);
     }
     for &key in keys {
@@ -38,7 +39,7 @@ pub(crate) fn run(
             PathRecord { key, seconds: time.as_secs_f64(), edges: 0, reached, farthest, validation_seconds: None };
         if let Some(validator) = &mut validator {
             let (component, time) = timed(|| validator.check(key, search.parents(), search.distances(), observer));
-            record.edges = component.map_err(|verdict| verdict.of_key(key))?.edges;
+            record.edges = component.map_err(|verdict| RunError::of_paths(key, verdict))?.edges;
             validating += time;
             observer.advance(Phase::PathValidation, 1);
             record.validation_seconds = Some(time.as_secs_f64());
@@ -48,7 +49,7 @@ pub(crate) fn run(
         searches.push(record);
     }
     observer.end(Phase::Paths, searching);
-    if config.validate {
+    if validate {
         observer.end(Phase::PathValidation, validating);
     }
     let (generation_seconds, construction_seconds) = (generation.as_secs_f64(), construction.as_secs_f64());
