@@ -10,8 +10,9 @@ use anabranch_graph::{Graph, Labels, Weight, WeightType};
 use serde_json::{Value, json};
 
 use super::args::{BcArgs, BfsArgs, CcArgs, PagerankArgs, SsspArgs, TrianglesArgs};
-use super::columns::{Column, Columns};
-use super::run::{Found, Kernel, Stop, run, vertex};
+use super::columns::Column;
+use super::report::Found;
+use super::run::{Kernel, Stop, run, vertex};
 use crate::exit::Failure;
 use crate::units::count;
 
@@ -86,19 +87,7 @@ impl Kernel<()> for Search {
         let levels = || result.levels.iter().filter(|&&level| level != UNREACHED);
         let (reached, depth) = (levels().count() as u64, levels().max().copied().unwrap_or(0));
         let columns = vec![("parent", Column::Vertices(result.parents)), ("level", Column::Counts(result.levels))];
-        found_tree(self.label, reached, depth, columns)
-    }
-}
-
-/// Summarises a search from the vertex with this label.
-pub fn found_tree(label: u64, reached: u64, depth: u32, columns: Columns) -> Found {
-    Found {
-        rows: vec![
-            ("source", label.to_string()),
-            ("reached", format!("{} vertices in {depth} levels", count(reached))),
-        ],
-        json: json!({ "source": label, "reached": reached, "depth": depth }),
-        columns,
+        Found::tree(self.label, reached, depth, columns)
     }
 }
 

@@ -13,9 +13,8 @@ use graph500_mpi::Mpi;
 
 use super::args::BfsArgs;
 use super::columns::{Column, Columns};
-use super::kernels::found_tree;
 use super::observer::Watcher;
-use super::report::Report;
+use super::report::{Found, Report};
 use super::run::{Targets, vertex_of};
 use super::source::failure;
 use crate::exit::Failure;
@@ -36,7 +35,7 @@ pub fn run(args: &BfsArgs) -> Result<(), Failure> {
     let written = if is_first {
         let Results { mut report, reach, columns, labels } = results;
         report.threads = pool.num_threads();
-        let found = found_tree(args.source, reach.reached, reach.depth, columns);
+        let found = Found::tree(args.source, reach.reached, reach.depth, columns);
         targets.map_or(Ok(()), |targets| targets.write(&report, &found, &labels))
     } else {
         Ok(())

@@ -1,14 +1,38 @@
 //! The summary of a run: a table for people, or JSON for scripts.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::run::Found;
+use super::columns::Columns;
 use crate::exit::Failure;
 use crate::output::to_stdout;
 use crate::units::{count, seconds};
 
 /// Increases by one when a field is removed or changes its meaning, not when one is added.
 const SCHEMA: u32 = 1;
+
+/// What a kernel has found.
+pub struct Found {
+    /// The lines for people.
+    pub rows: Vec<(&'static str, String)>,
+    /// The same for scripts.
+    pub json: Value,
+    /// The values of all vertices.
+    pub columns: Columns,
+}
+
+impl Found {
+    /// Summarises a search from the vertex with this label.
+    pub fn tree(label: u64, reached: u64, depth: u32, columns: Columns) -> Found {
+        Found {
+            rows: vec![
+                ("source", label.to_string()),
+                ("reached", format!("{} vertices in {depth} levels", count(reached))),
+            ],
+            json: json!({ "source": label, "reached": reached, "depth": depth }),
+            columns,
+        }
+    }
+}
 
 /// What all kernels report.
 pub struct Report {

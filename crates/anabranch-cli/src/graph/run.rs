@@ -4,12 +4,11 @@ use std::time::Instant;
 
 use anabranch_graph::kernels::{Cancel, KernelError, VerifyError};
 use anabranch_graph::{Graph, Input, Labels, Weight};
-use serde_json::Value;
 
 use super::args::{Common, Output};
-use super::columns::{self, Columns};
+use super::columns;
 use super::observer::Watcher;
-use super::report::Report;
+use super::report::{Found, Report};
 use crate::exit::Failure;
 use crate::output::Target;
 use crate::signals::Signals;
@@ -21,16 +20,6 @@ impl Cancel for Stop<'_> {
     fn is_cancelled(&self) -> bool {
         self.0.is_interrupted()
     }
-}
-
-/// What a kernel has found.
-pub struct Found {
-    /// The lines for people.
-    pub rows: Vec<(&'static str, String)>,
-    /// The same for scripts.
-    pub json: Value,
-    /// The values of all vertices.
-    pub columns: Columns,
 }
 
 /// A kernel with its parameters.

@@ -3,7 +3,7 @@
 use anabranch_trace::explain::Explanation;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use super::model::{MOMENTS, Model, STATES};
+use super::model::{Model, STATES};
 use super::plots::{self, time};
 use super::totals::Totals;
 use super::{data, explanation, tables, units};
@@ -147,9 +147,4 @@ fn viewer() -> Markup {
             }
         }
     }
-}
-
-/// Returns the name of a kind of moments, for tables.
-pub fn moment(kind: usize) -> &'static str {
-    MOMENTS[kind]
 }

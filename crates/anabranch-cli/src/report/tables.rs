@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::model::{Lane, Model, STATES};
+use super::model::{Lane, MOMENTS, Model, STATES};
 use super::plots::time;
 use super::totals::{FiberSum, Sum, Totals, loot_name};
 use super::units;
@@ -78,8 +78,7 @@ fn threads(model: &Model, totals: &Totals) -> Markup {
 fn happenings(totals: &Totals) -> Markup {
     let head = html! { th scope="col" { "what" } th.number scope="col" { "how often" } };
     let steals = totals.steals.iter().enumerate().map(|(loot, &times)| (format!("steals: {}", loot_name(loot)), times));
-    let others =
-        totals.moments.iter().enumerate().skip(1).map(|(kind, &times)| (super::page::moment(kind).to_owned(), times));
+    let others = totals.moments.iter().enumerate().skip(1).map(|(kind, &times)| (MOMENTS[kind].to_owned(), times));
     let body = html! {
         @for (what, times) in steals.chain(others).filter(|(_, times)| *times > 0) {
             tr { th scope="row" { (what) } (count(times)) }
