@@ -7,7 +7,8 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use crate::sample::{Meter, metered};
+use crate::sample::Meter;
+use crate::stopwatch::metered;
 
 /// Passes each of the `shares` to a separate thread, sums up the results of `work`, and measures from the first
 /// hand-over to the last result.

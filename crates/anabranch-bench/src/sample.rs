@@ -4,9 +4,6 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-#[cfg(target_os = "linux")]
-pub use crate::stopwatch::{Stopwatch, metered, repeated};
-
 /// The result of one run of a workload.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sample {

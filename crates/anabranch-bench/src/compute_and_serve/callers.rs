@@ -10,7 +10,8 @@ use super::running::Sampler;
 use super::work::Task;
 use super::{Kind, peers};
 use crate::isolate;
-use crate::sample::{Meter, Sample, Stopwatch};
+use crate::sample::{Meter, Sample};
+use crate::stopwatch::Stopwatch;
 
 /// The callers at a time.
 const CALLERS: usize = 16;

@@ -9,7 +9,8 @@ use super::running::Sampler;
 use super::work::Task;
 use super::{Kind, peers};
 use crate::net::server::Server;
-use crate::sample::{Meter, Sample, Stopwatch};
+use crate::sample::{Meter, Sample};
+use crate::stopwatch::Stopwatch;
 
 /// What the server does beside the light requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,7 +8,8 @@ use std::fmt::Write as _;
 use crate::bench::{AnyWorkload, Threads};
 use crate::compiler::{Folder, Library};
 use crate::iterators::kind::Kind;
-use crate::sample::{Sample, metered};
+use crate::sample::Sample;
+use crate::stopwatch::metered;
 use crate::target::{Limit, Target};
 
 /// The number of chains.

@@ -6,7 +6,8 @@ use std::time::Duration;
 use crate::bench::{AnyWorkload, Threads};
 use crate::iterators::kind::Kind;
 use crate::iterators::program::{Program, Translations};
-use crate::sample::{Meter, Sample, Stopwatch, repeated};
+use crate::sample::{Meter, Sample};
+use crate::stopwatch::{Stopwatch, repeated};
 use crate::target::Target;
 
 /// How a sample is taken.

@@ -8,7 +8,8 @@
 use super::kind::Kind;
 use crate::bench::{AnyWorkload, Threads};
 use crate::compiler::{Folder, Library};
-use crate::sample::{Sample, metered};
+use crate::sample::Sample;
+use crate::stopwatch::metered;
 
 const BANK: &str = "
     pub bank {

@@ -10,7 +10,8 @@ use crate::fibers::peers::Done;
 use crate::messages::blocking::{Blocking, Channel};
 use crate::messages::peers::anabranch::{Fibers, Spsc};
 use crate::messages::workloads::{Amount, Extent, Job, Workload, measured, ring::Ring, stream::Stream};
-use crate::sample::{Sample, Stopwatch};
+use crate::sample::Sample;
+use crate::stopwatch::Stopwatch;
 
 proto! {
     /// With room for any number.

@@ -10,7 +10,8 @@ use crate::fibers::peers::Done;
 use crate::messages::blocking::Blocking;
 use crate::messages::peers::anabranch::Fibers;
 use crate::messages::workloads::{Extent, measured};
-use crate::sample::{Sample, Stopwatch};
+use crate::sample::Sample;
+use crate::stopwatch::Stopwatch;
 
 proto! {
     /// What is measured.

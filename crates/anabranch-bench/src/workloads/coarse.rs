@@ -11,7 +11,8 @@ use super::work::spin;
 use super::{Settings, Threads, Workload};
 use crate::peers::Peer;
 use crate::peers::plain::Plain;
-use crate::sample::{Sample, metered};
+use crate::sample::Sample;
+use crate::stopwatch::metered;
 
 /// Joins the leaves from `first` to `first + count`, and sums up the results of `leaf` for their numbers.
 pub fn joined<P: Peer>(first: u64, count: u64, leaf: &(impl Fn(u64) -> u64 + Sync), cx: &P::Cx<'_>) -> u64 {

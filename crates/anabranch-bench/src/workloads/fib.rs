@@ -5,7 +5,8 @@
 
 use super::Workload;
 use crate::peers::Peer;
-use crate::sample::{Sample, metered};
+use crate::sample::Sample;
+use crate::stopwatch::metered;
 
 /// Returns the `n`th Fibonacci number.
 #[inline(never)]

@@ -11,7 +11,8 @@ use super::fib::fib;
 use super::{Settings, Threads, Workload};
 use crate::peers::Peer;
 use crate::process::Switches;
-use crate::sample::{Meter, Sample, metered};
+use crate::sample::{Meter, Sample};
+use crate::stopwatch::metered;
 
 /// A pool without work.
 pub struct Idle {

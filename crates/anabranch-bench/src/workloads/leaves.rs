@@ -9,7 +9,8 @@ use super::work::{Spinner, spin};
 use super::{Settings, Workload};
 use crate::peers::Peer;
 use crate::peers::plain::Plain;
-use crate::sample::{Sample, metered};
+use crate::sample::Sample;
+use crate::stopwatch::metered;
 
 /// Spins `steps` steps in each of the `count` leaves from `first` on, and sums up the results.
 #[inline(never)]

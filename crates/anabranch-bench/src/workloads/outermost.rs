@@ -9,7 +9,8 @@ use std::time::Duration;
 use super::{Settings, Workload};
 use crate::peers::Peer;
 use crate::process::Switches;
-use crate::sample::{Sample, repeated};
+use crate::sample::Sample;
+use crate::stopwatch::repeated;
 
 /// Joins of two empty closures.
 pub struct Outermost {

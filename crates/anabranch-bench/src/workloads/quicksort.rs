@@ -6,7 +6,8 @@
 
 use super::Workload;
 use crate::peers::Peer;
-use crate::sample::{Sample, metered};
+use crate::sample::Sample;
+use crate::stopwatch::metered;
 
 const INSERTION: usize = 20;
 

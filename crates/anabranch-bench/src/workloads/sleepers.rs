@@ -9,7 +9,8 @@ use std::time::Duration;
 use super::coarse::{asleep, joined};
 use super::{Threads, Workload};
 use crate::peers::{Kind, Peer};
-use crate::sample::{Sample, metered};
+use crate::sample::Sample;
+use crate::stopwatch::metered;
 
 /// Leaves that sleep.
 pub struct Sleepers {

@@ -14,7 +14,8 @@ use super::{Settings, Workload};
 use crate::crew;
 use crate::peers::plain::Plain;
 use crate::peers::{Kind, Peer};
-use crate::sample::{Sample, metered, repeated};
+use crate::sample::Sample;
+use crate::stopwatch::{metered, repeated};
 
 /// A node and its subtrees.
 pub struct Node {

@@ -16,7 +16,8 @@ use super::Workload;
 use crate::crew;
 use crate::peers::plain::Plain;
 use crate::peers::{Kind, Peer};
-use crate::sample::{Sample, metered};
+use crate::sample::Sample;
+use crate::stopwatch::metered;
 
 /// The parameters of a tree, which determine it completely.
 #[derive(Clone, Copy, Debug)]

@@ -7,7 +7,8 @@ use anabranch_kernel::Queue;
 
 use super::{Kind, Settings};
 use anabranch_bench::bench::{AnyWorkload, Threads};
-use anabranch_bench::sample::{Sample, repeated};
+use anabranch_bench::sample::Sample;
+use anabranch_bench::stopwatch::repeated;
 use anabranch_bench::target::{Limit, Target};
 
 /// A program in its three forms.

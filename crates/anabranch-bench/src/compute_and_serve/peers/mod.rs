@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 use super::Kind;
 use super::work::Task;
 use crate::net::http::Requests;
-use crate::sample::{Meter, Stopwatch};
+use crate::sample::Meter;
+use crate::stopwatch::Stopwatch;
 
 /// How long a tick sleeps.
 pub const TICK: Duration = Duration::from_millis(1);

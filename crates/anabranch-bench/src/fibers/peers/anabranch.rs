@@ -14,7 +14,7 @@ use crate::fibers::programs::alarms::Alarms;
 use crate::fibers::programs::crowd::Crowd;
 use crate::fibers::programs::gathering::Gathering;
 use crate::fibers::programs::waits::{Chance, Program, ROOM};
-use crate::sample::Stopwatch;
+use crate::stopwatch::Stopwatch;
 
 fn pool(threads: usize) -> Pool {
     Pool::builder().threads(threads).build().expect("a pool can be built")

@@ -7,7 +7,7 @@ use async_executor::{Executor, StaticExecutor};
 use futures_lite::future::{block_on, pending, yield_now};
 
 use super::{Done, Peer};
-use crate::sample::Stopwatch;
+use crate::stopwatch::Stopwatch;
 
 /// `Executor::spawn` on a leaked executor, as its documentation recommends for speed.
 pub struct Smol;

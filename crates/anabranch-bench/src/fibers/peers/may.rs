@@ -13,7 +13,7 @@ use may::go;
 use super::{Done, Peer, most_for_may};
 use crate::fibers::programs::alarms::Alarms;
 use crate::fibers::programs::crowd::Crowd;
-use crate::sample::Stopwatch;
+use crate::stopwatch::Stopwatch;
 
 /// The peer `may`.
 pub struct May;

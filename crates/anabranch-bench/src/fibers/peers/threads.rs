@@ -7,7 +7,7 @@ use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::unistd::Pid;
 
 use super::{Done, Peer};
-use crate::sample::Stopwatch;
+use crate::stopwatch::Stopwatch;
 
 /// std.
 pub struct Std;

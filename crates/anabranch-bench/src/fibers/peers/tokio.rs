@@ -14,7 +14,7 @@ use crate::fibers::programs::alarms::Alarms;
 use crate::fibers::programs::crowd::Crowd;
 use crate::fibers::programs::gathering::Gathering;
 use crate::fibers::programs::waits::{Chance, Program, ROOM};
-use crate::sample::Stopwatch;
+use crate::stopwatch::Stopwatch;
 
 /// The multi-threaded runtime.
 pub struct Tokio;

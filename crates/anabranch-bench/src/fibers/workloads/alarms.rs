@@ -11,7 +11,8 @@ use std::time::Duration;
 use super::Workload;
 use crate::fibers::peers::{Kind, Peer, most_for_may};
 use crate::fibers::programs::alarms::Alarms;
-use crate::sample::{Sample, metered};
+use crate::sample::Sample;
+use crate::stopwatch::metered;
 
 /// Alarms that ring.
 pub struct Ringing {

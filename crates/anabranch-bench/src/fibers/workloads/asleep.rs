@@ -12,7 +12,8 @@ use super::Workload;
 use crate::fibers::peers::{Kind, Peer, most_for_may};
 use crate::fibers::programs::crowd::Crowd;
 use crate::process::Memory;
-use crate::sample::{Sample, metered};
+use crate::sample::Sample;
+use crate::stopwatch::metered;
 
 /// Sleeping fibers.
 pub struct Asleep {

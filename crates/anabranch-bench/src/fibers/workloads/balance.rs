@@ -13,7 +13,8 @@ use super::Workload;
 use crate::bench::Threads;
 use crate::fibers::peers::{Kind, Peer};
 use crate::fibers::programs::gathering::Gathering;
-use crate::sample::{Sample, metered};
+use crate::sample::Sample;
+use crate::stopwatch::metered;
 
 /// Returns the number of workers.
 fn threads() -> usize {

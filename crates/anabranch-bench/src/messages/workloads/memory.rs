@@ -11,7 +11,8 @@ use anabranch::channel::{self, spsc};
 use super::{Frame, Workload};
 use crate::messages::peers::{Kind, Library, On};
 use crate::process;
-use crate::sample::{Sample, Stopwatch};
+use crate::sample::Sample;
+use crate::stopwatch::Stopwatch;
 
 const CHANNELS: usize = 1000;
 const MESSAGES: u64 = 100_000;

@@ -16,7 +16,8 @@ use crate::messages::blocking::{Blocking, Selection, Shared};
 use crate::messages::peers::Kind;
 #[cfg(feature = "peers")]
 use crate::messages::tasks;
-use crate::sample::{Sample, Stopwatch};
+use crate::sample::Sample;
+use crate::stopwatch::Stopwatch;
 
 /// The workload with this number of clients.
 #[derive(Clone, Copy)]

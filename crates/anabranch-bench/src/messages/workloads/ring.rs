@@ -15,7 +15,8 @@ use crate::messages::blocking::{self, Blocking};
 use crate::messages::peers::{Kind, On};
 #[cfg(feature = "peers")]
 use crate::messages::tasks;
-use crate::sample::{Sample, Stopwatch};
+use crate::sample::Sample;
+use crate::stopwatch::Stopwatch;
 
 /// The workload: a ring with this number of members.
 #[derive(Clone, Copy)]

@@ -19,7 +19,8 @@ use crate::messages::blocking::{self, Blocking, Channel, Selection};
 use crate::messages::peers::{Kind, Library, On};
 #[cfg(feature = "peers")]
 use crate::messages::tasks;
-use crate::sample::{Sample, Stopwatch};
+use crate::sample::Sample;
+use crate::stopwatch::Stopwatch;
 
 /// The maximum number of messages in flight.
 pub const WINDOW: u64 = 128;

@@ -11,7 +11,8 @@ use crate::messages::blocking::{self, Blocking};
 use crate::messages::peers::Kind;
 #[cfg(feature = "peers")]
 use crate::messages::tasks;
-use crate::sample::{Sample, Stopwatch};
+use crate::sample::Sample;
+use crate::stopwatch::Stopwatch;
 
 /// The code at the two ends.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -13,7 +13,8 @@ use crate::messages::blocking::{Blocking, Shared};
 use crate::messages::peers::{Kind, Library};
 #[cfg(feature = "peers")]
 use crate::messages::tasks;
-use crate::sample::{Sample, Stopwatch};
+use crate::sample::Sample;
+use crate::stopwatch::Stopwatch;
 
 /// The workload with this number of senders, over channels with a capacity or without.
 #[derive(Clone, Copy)]
