@@ -118,11 +118,11 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
     /// # Ok::<(), rayon_core::ThreadPoolBuildError>(())
     /// ```
     pub fn build_global(self) -> Result<(), ThreadPoolBuildError> {
-        global::make(self)
+        global::make(self.asks_for_own_threads(), || self.start(true).map(drop))
     }
 
     /// Returns whether the program will look for its settings in the threads that run its work.
-    pub(crate) fn asks_for_own_threads(&self) -> bool {
+    fn asks_for_own_threads(&self) -> bool {
         S::IS_CUSTOM
             || self.stack_size.is_some()
             || self.get_thread_name.is_some()
@@ -131,7 +131,7 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
     }
 
     /// Starts the threads. Returns the pool, or nothing if it is to be the global pool.
-    pub(crate) fn start(mut self, is_global: bool) -> Result<Option<Pool>, ThreadPoolBuildError> {
+    fn start(mut self, is_global: bool) -> Result<Option<Pool>, ThreadPoolBuildError> {
         let threads =
             if self.num_threads > 0 { self.num_threads.min(max_num_threads()) } else { num_threads::default() };
         let mut builder = Pool::builder().threads(threads).without_waiting_for_start();

@@ -21,6 +21,17 @@ pub fn initialize(config: Configuration) -> Result<(), Box<dyn Error>> {
     config.into_builder().build_global().map_err(Box::from)
 }
 
+impl ThreadPool {
+    /// Builds a pool. Use [`ThreadPoolBuilder::build`] instead.
+    ///
+    /// # Errors
+    /// Returns the errors of [`ThreadPoolBuilder::build`].
+    #[deprecated(note = "Use `ThreadPoolBuilder::build`")]
+    pub fn new(configuration: Configuration) -> Result<ThreadPool, Box<dyn Error>> {
+        configuration.build()
+    }
+}
+
 impl Configuration {
     /// Returns the default settings.
     pub fn new() -> Configuration {

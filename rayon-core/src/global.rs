@@ -5,7 +5,7 @@
 //! stack size, names, handlers or its own threads, it expects its work to see them. Then roots run on the pool's own
 //! threads, as in rayon.
 
-use crate::{ThreadPoolBuildError, ThreadPoolBuilder, num_threads, spawn_handler::ThreadSpawn};
+use crate::num_threads;
 use anabranch::{Pool, PoolId, Scope};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
@@ -39,13 +39,24 @@ fn make_implicitly() -> &'static Global {
     GLOBAL.get_or_init(|| Global { pool: Pool::default_pool(), has_own_roots: false })
 }
 
-/// Makes the global pool as the builder says.
-pub(crate) fn make<S: ThreadSpawn>(builder: ThreadPoolBuilder<S>) -> Result<(), ThreadPoolBuildError> {
+/// Makes the global pool. `start` starts it as Anabranch's default pool.
+pub(crate) fn make<E>(has_own_roots: bool, start: impl FnOnce() -> Result<(), E>) -> Result<(), E> {
     let _making = MAKING.lock().unwrap_or_else(PoisonError::into_inner);
-    let has_own_roots = builder.asks_for_own_threads();
-    builder.start(true)?;
+    start()?;
     _ = GLOBAL.set(Global { pool: Pool::default_pool(), has_own_roots });
     Ok(())
+}
+
+/// Returns the number of threads of the caller's pool, or of the global pool if the caller is outside of any.
+///
+/// ```
+/// let pool = rayon_core::ThreadPoolBuilder::new().num_threads(3).build()?;
+/// assert_eq!(pool.install(rayon_core::current_num_threads), 3);
+/// # Ok::<(), rayon_core::ThreadPoolBuildError>(())
+/// ```
+#[inline]
+pub fn current_num_threads() -> usize {
+    if anabranch::in_pool() { anabranch::current_num_threads() } else { get().pool.num_threads() }
 }
 
 /// Runs a root in the global pool.

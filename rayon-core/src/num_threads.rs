@@ -1,6 +1,5 @@
 //! How many threads a pool has.
 
-use crate::global;
 use anabranch::Pool;
 use std::{env, num::NonZero, thread};
 
@@ -11,18 +10,6 @@ use std::{env, num::NonZero, thread};
 /// ```
 pub fn max_num_threads() -> usize {
     Pool::MAX_THREADS
-}
-
-/// Returns the number of threads of the caller's pool, or of the global pool if the caller is outside of any.
-///
-/// ```
-/// let pool = rayon_core::ThreadPoolBuilder::new().num_threads(3).build()?;
-/// assert_eq!(pool.install(rayon_core::current_num_threads), 3);
-/// # Ok::<(), rayon_core::ThreadPoolBuildError>(())
-/// ```
-#[inline]
-pub fn current_num_threads() -> usize {
-    if anabranch::in_pool() { anabranch::current_num_threads() } else { global::get().pool.num_threads() }
 }
 
 /// Returns what `RAYON_NUM_THREADS` says, or else the older `RAYON_RS_NUM_CPUS`, but at most the maximum. A zero in the

@@ -1,11 +1,11 @@
 //! `ThreadPool`.
 
 use crate::{
-    BroadcastContext, Scope, ScopeFifo, ThreadPoolBuildError, Yield, broadcast::broadcast_job, join, panics, scope,
-    scope_fifo, spawn, yield_local, yield_now,
+    BroadcastContext, Scope, ScopeFifo, Yield, broadcast::broadcast_job, join, panics, scope, scope_fifo, spawn,
+    yield_local, yield_now,
 };
 use anabranch::Pool;
-use std::{error::Error, fmt, marker::PhantomData};
+use std::{fmt, marker::PhantomData};
 
 /// A pool of threads that a program builds, by [`ThreadPoolBuilder`](crate::ThreadPoolBuilder).
 ///
@@ -24,16 +24,6 @@ pub struct ThreadPool {
 }
 
 impl ThreadPool {
-    /// Builds a pool. Use [`ThreadPoolBuilder::build`](crate::ThreadPoolBuilder::build) instead.
-    ///
-    /// # Errors
-    /// Returns the errors of [`ThreadPoolBuilder::build`](crate::ThreadPoolBuilder::build).
-    #[deprecated(note = "Use `ThreadPoolBuilder::build`")]
-    #[allow(deprecated)]
-    pub fn new(configuration: crate::Configuration) -> Result<ThreadPool, Box<dyn Error>> {
-        configuration.into_builder().build().map_err(|error: ThreadPoolBuildError| Box::from(error))
-    }
-
     pub(crate) fn new_from(pool: Pool) -> Self {
         Self { pool: Some(pool), _marker: PhantomData }
     }
