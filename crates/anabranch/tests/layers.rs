@@ -1,11 +1,11 @@
-//! Imports go downwards: the list of layers in docs/ARCHITECTURE.md, against the modules of this crate.
+//! Imports go downwards: the lists of layers in docs/ARCHITECTURE.md, against the modules of every crate.
 
 #![cfg(all(not(loom), not(shuttle), not(miri)))]
 
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
-    path::Path as FilePath,
+    path::{Path as FilePath, PathBuf},
 };
 use syn::visit::{self, Visit};
 
@@ -17,19 +17,43 @@ const UNIT: &str = "scheduler: ";
 
 #[test]
 fn imports_go_downwards() {
-    let architecture = FilePath::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/ARCHITECTURE.md");
+    let root = FilePath::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     // It is not in the package.
-    let Ok(text) = fs::read_to_string(architecture) else { return };
-    let layers = Layers::parse(&text);
-    let modules = read_modules(&FilePath::new(env!("CARGO_MANIFEST_DIR")).join("src"));
-    let imports = imports(&modules);
-    assert!(imports.values().map(BTreeSet::len).sum::<usize>() > 500, "too few imports to be all");
-    assert_eq!(layers.faults(&imports), Vec::<String>::new());
+    let Ok(text) = fs::read_to_string(root.join("docs/ARCHITECTURE.md")) else { return };
+    let (mut faults, mut count) = (Vec::new(), 0);
+    for (name, src) in crates(&root) {
+        let modules = read_modules(&src);
+        if modules.len() == 1 {
+            continue;
+        }
+        let Some(layers) = Layers::parse(&text, &name) else {
+            faults.push(format!("{name} has no list of layers"));
+            continue;
+        };
+        let imports = imports(&modules);
+        count += imports.values().map(BTreeSet::len).sum::<usize>();
+        faults.extend(layers.faults(&imports).iter().map(|fault| format!("{name}: {fault}")));
+    }
+    assert!(count > 1_000, "too few imports to be all: {count}");
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+/// The names and the sources of the crates, those of other workspaces included.
+fn crates(root: &FilePath) -> Vec<(String, PathBuf)> {
+    let entries = fs::read_dir(root.join("crates")).expect("the crates");
+    let crates = entries.map(|entry| entry.expect("an entry").path());
+    let all = crates.chain([root.join("rayon-core"), root.join("servers")]).map(|folder| {
+        let name = folder.file_name().expect("a name").to_string_lossy().into_owned();
+        (name, folder.join("src"))
+    });
+    all.filter(|(_, src)| src.is_dir()).collect()
 }
 
 #[test]
 fn upward_import_and_cycle_are_found() {
-    let layers = Layers::parse("```layers\nhigh, odd/high  text\nscheduler: one, two\nlow\n```");
+    let layers =
+        Layers::parse("```layers some\nhigh, odd/high  text\nscheduler: one, two\nlow, near, far\n```", "some")
+            .unwrap();
     let modules = [
         (&["low"][..], "use crate::high::part::Thing;"),
         (&["low", "a"], "fn f() { crate::low::b::f() } pub(crate) fn g() {}"),
@@ -39,28 +63,39 @@ fn upward_import_and_cycle_are_found() {
         (&["odd", "high"], "use crate::low;"),
         (&["one"], "use crate::two::Two;"),
         (&["two"], "use crate::one::One;"),
+        (&["near"], "use crate::far; fn f() { far::call() }"),
+        (&["far"], "mod inner; pub(crate) use inner::call;"),
+        (&["far", "inner"], "use crate::near::f; pub(in crate::high) fn call() { f() }"),
     ];
     let named = |(path, text): &(&[&str], &str)| {
         (path.iter().map(ToString::to_string).collect(), syn::parse_file(text).expect("Rust"))
     };
     let modules: BTreeMap<Module, syn::File> = modules.iter().map(named).collect();
     let faults = layers.faults(&imports(&modules));
-    assert_eq!(faults, ["low imports high/part, which is above it", "low/a and low/b import each other"]);
+    assert_eq!(
+        faults,
+        [
+            "far/inner and near import each other",
+            "low imports high/part, which is above it",
+            "low/a and low/b import each other"
+        ]
+    );
 }
 
 /// From the top to the bottom, each with the paths that belong to it.
 struct Layers(Vec<(bool, Vec<Module>)>);
 
 impl Layers {
-    fn parse(text: &str) -> Self {
-        let list = text.split("```layers\n").nth(1).expect("a list of layers").split("```").next().unwrap_or_default();
+    /// The list of a crate.
+    fn parse(text: &str, name: &str) -> Option<Self> {
+        let list = text.split(&format!("```layers {name}\n")).nth(1)?.split("```").next().unwrap_or_default();
         let line = |line: &str| {
             let paths = line.strip_prefix(UNIT).unwrap_or(line);
             let paths = paths.split("  ").next().unwrap_or_default();
             let paths = paths.split(", ").map(|path| path.trim().split('/').map(str::to_owned).collect()).collect();
             (line.starts_with(UNIT), paths)
         };
-        Self(list.lines().map(line).collect())
+        Some(Self(list.lines().map(line).collect()))
     }
 
     /// The layer of a module, from the top: that with the longest path that the module's begins with.
@@ -125,28 +160,30 @@ fn read_modules(src: &FilePath) -> BTreeMap<Module, syn::File> {
     modules
 }
 
-/// `None` for the root, which only lists the others, and for what stands beside the layers.
+/// Empty for the root; `None` for other programs of the crate, and for what stands beside the layers.
 fn module_of(src: &FilePath, file: &FilePath) -> Option<Module> {
     let path = file.strip_prefix(src).ok()?.with_extension("");
     let mut module: Module = path.iter().map(|part| part.to_string_lossy().into_owned()).collect();
-    module.pop_if(|last| last == "mod");
-    let is_beside = matches!(module.first()?.as_str(), "lib" | "models" | "compile_fail");
-    (!is_beside).then_some(module)
+    if matches!(module.last()?.as_str(), "mod" | "lib" | "main") {
+        module.pop();
+    }
+    let is_beside = |name: &String| matches!(name.as_str(), "bin" | "models" | "compile_fail" | "tests");
+    (!module.iter().any(is_beside)).then_some(module)
 }
 
-/// Which modules each module names, but for those inside of it, and but for tests.
+/// Which modules each module names, but for those inside of it, and but for tests. The root names all.
 fn imports(modules: &BTreeMap<Module, syn::File>) -> BTreeMap<Module, BTreeSet<Module>> {
     let reexports = Reexports::read(modules);
     let all = modules.iter().map(|(module, file)| {
-        let mut named = Named { module: module.clone(), modules, paths: Vec::new() };
+        let mut named = Named { module: module.clone(), modules, reexports: &reexports, paths: Vec::new() };
         named.visit_file(file);
         let targets = named.paths.into_iter().filter_map(|path| reexports.target(modules, path));
-        (module.clone(), targets.filter(|to| !to.starts_with(module) && to != module).collect())
+        (module.clone(), targets.filter(|to| !to.starts_with(module)).collect())
     });
-    all.collect()
+    all.filter(|(module, _)| !module.is_empty()).collect()
 }
 
-/// Where the names come from that a module exports and does not define.
+/// Where the names come from that a module has and does not define.
 struct Reexports(BTreeMap<Module, Module>);
 
 impl Reexports {
@@ -154,9 +191,7 @@ impl Reexports {
         let mut found = BTreeMap::new();
         for (module, file) in modules {
             for item in &file.items {
-                if let syn::Item::Use(item) = item
-                    && !matches!(item.vis, syn::Visibility::Inherited)
-                {
+                if let syn::Item::Use(item) = item {
                     for (path, name) in flatten(&item.tree) {
                         if let Some(path) = absolute(module, modules, &path) {
                             found.insert([&module[..], &[name]].concat(), path);
@@ -171,7 +206,7 @@ impl Reexports {
     /// The module in which what the path leads to is defined.
     fn target(&self, modules: &BTreeMap<Module, syn::File>, mut path: Module) -> Option<Module> {
         for _ in 0..8 {
-            let end = (1..=path.len()).rev().find(|&end| modules.contains_key(&path[..end]))?;
+            let end = (0..=path.len()).rev().find(|&end| modules.contains_key(&path[..end]))?;
             let name = path.get(end)?.clone();
             match self.0.get(&[&path[..end], &[name]].concat()) {
                 Some(origin) => path = [&origin[..], &path[end + 1..]].concat(),
@@ -191,12 +226,17 @@ impl Reexports {
 struct Named<'a> {
     module: Module,
     modules: &'a BTreeMap<Module, syn::File>,
+    reexports: &'a Reexports,
     paths: Vec<Module>,
 }
 
 impl Named<'_> {
     fn note(&mut self, path: &[String]) {
-        if let Some(path) = absolute(&self.module, self.modules, path) {
+        let imported = || {
+            let origin = self.reexports.0.get(&[&self.module[..], &path[..1]].concat())?;
+            Some([origin, &path[1..]].concat())
+        };
+        if let Some(path) = absolute(&self.module, self.modules, path).or_else(imported) {
             // A path to a module names what is in it.
             let path = if self.modules.contains_key(&path) { [&path[..], &["*".to_owned()]].concat() } else { path };
             self.paths.push(path);
@@ -213,23 +253,40 @@ impl<'a> Visit<'a> for Named<'_> {
 
     fn visit_path(&mut self, path: &'a syn::Path) {
         let names: Vec<_> = path.segments.iter().map(|segment| segment.ident.to_string()).collect();
-        if matches!(names[0].as_str(), "crate" | "super" | "self") && names.len() > 1 {
+        if names.len() > 1 {
             self.note(&names);
         }
         visit::visit_path(self, path);
     }
 
-    fn visit_item_mod(&mut self, item: &'a syn::ItemMod) {
-        let is_test = |attribute: &syn::Attribute| {
-            attribute.path().is_ident("cfg")
-                && matches!(&attribute.meta, syn::Meta::List(list) if list.tokens.to_string().contains("test"))
+    fn visit_item(&mut self, item: &'a syn::Item) {
+        let attributes = match item {
+            syn::Item::Fn(item) => &item.attrs,
+            syn::Item::Impl(item) => &item.attrs,
+            syn::Item::Mod(item) => &item.attrs,
+            syn::Item::Use(item) => &item.attrs,
+            _ => return visit::visit_item(self, item),
         };
-        if !item.attrs.iter().any(is_test) {
+        if !attributes.iter().any(is_test) {
+            visit::visit_item(self, item);
+        }
+    }
+
+    /// `pub(in path)` imports nothing.
+    fn visit_visibility(&mut self, _: &'a syn::Visibility) {}
+
+    fn visit_item_mod(&mut self, item: &'a syn::ItemMod) {
+        if item.content.is_some() {
             self.module.push(item.ident.to_string());
             visit::visit_item_mod(self, item);
             self.module.pop();
         }
     }
+}
+
+fn is_test(attribute: &syn::Attribute) -> bool {
+    attribute.path().is_ident("cfg")
+        && matches!(&attribute.meta, syn::Meta::List(list) if list.tokens.to_string().contains("test"))
 }
 
 /// The paths that a `use` names, and the name that each gets.
