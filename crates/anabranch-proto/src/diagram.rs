@@ -1,4 +1,4 @@
-//! The states and messages of a protocol, for diagrams and for its hash.
+//! The texts of a protocol: its diagram, and the text of its hash.
 
 use crate::{
     model::{Message, Protocol, Side},
@@ -17,51 +17,7 @@ pub(crate) fn carried(message: &Message) -> String {
     format!("({})", message.fields.iter().map(field).collect::<Vec<_>>().join(", "))
 }
 
-/// A state of a protocol: a node of its diagram.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StateView {
-    /// The name.
-    pub name: String,
-    /// `true` if the client sends in this state, `false` if the server does.
-    pub is_clients: bool,
-}
-
-/// A message of a protocol: an edge of its diagram.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MessageView {
-    /// The name and the fields, such as `login(String)`.
-    pub text: String,
-    /// The index of the state in which the message is sent.
-    pub from: usize,
-    /// The index of the next state, or `None` if the message ends the conversation.
-    pub to: Option<usize>,
-}
-
 impl Protocol {
-    /// Returns the states. A conversation begins in the first one, and can reach all others from there.
-    pub fn states(&self) -> impl Iterator<Item = StateView> + '_ {
-        self.states
-            .iter()
-            .map(|state| StateView { name: state.name.to_string(), is_clients: state.sender == Side::Client })
-    }
-
-    /// Returns the messages of all states, in the order of the states.
-    ///
-    /// ```
-    /// let protocol = anabranch_proto::read("pub ask { Question: send { ask(u64) -> ! } }".parse().unwrap()).unwrap();
-    /// let ask = protocol.messages().next().unwrap();
-    /// assert_eq!((ask.text.as_str(), ask.from, ask.to), ("ask(u64)", 0, None));
-    /// ```
-    pub fn messages(&self) -> impl Iterator<Item = MessageView> + '_ {
-        self.states.iter().enumerate().flat_map(|(from, state)| {
-            state.messages.iter().map(move |message| MessageView {
-                text: format!("{}{}", message.name, carried(message)),
-                from,
-                to: message.next,
-            })
-        })
-    }
-
     /// Returns a state diagram in the language of [Mermaid](https://mermaid.js.org). The client sends in the blue
     /// states, the server in the orange ones.
     pub fn mermaid(&self) -> String {

@@ -21,10 +21,7 @@ mod names;
 mod parse;
 mod text;
 
-pub use crate::{
-    diagram::{MessageView, StateView},
-    model::Protocol,
-};
+pub use crate::model::Protocol;
 use proc_macro2::{TokenStream, TokenTree};
 use syn::parse::Parser;
 

@@ -1,8 +1,5 @@
 //! `anabranch proto`: prints the protocols of a source file as diagrams, and the code that `proto!` generates.
 
-mod layout;
-mod svg;
-
 use std::path::PathBuf;
 
 use crate::exit::Failure;
@@ -16,18 +13,12 @@ pub struct Args {
     /// Print only the protocol with this name
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
-    /// Print only the diagrams: in the language of Mermaid, or as one SVG document; write FILE before this option
-    #[arg(long, value_name = "FORM", num_args = 0..=1, default_missing_value = "mermaid", conflicts_with = "expansion")]
-    diagram: Option<Form>,
+    /// Print only the diagrams, in the language of Mermaid
+    #[arg(long, conflicts_with = "expansion")]
+    diagram: bool,
     /// Print only the code
     #[arg(long)]
     expansion: bool,
-}
-
-#[derive(Clone, Copy, PartialEq, clap::ValueEnum)]
-enum Form {
-    Mermaid,
-    Svg,
 }
 
 /// Prints the protocols.
@@ -56,15 +47,12 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         let what = args.name.as_ref().map_or("no `proto! { .. }`".to_owned(), |name| format!("no protocol `{name}`"));
         return Err(Failure::Run(format!("{file}: {what} in it")));
     }
-    if args.diagram == Some(Form::Svg) {
-        return output::to_stdout(&svg::document(&protocols));
-    }
     let mut shown = Vec::new();
     for protocol in protocols {
         if !args.expansion {
             shown.push(format!("```mermaid\n{}\n```\n", protocol.mermaid()));
         }
-        if args.diagram.is_none() {
+        if !args.diagram {
             let code = syn::parse_str(&tidy(&protocol.to_module().to_string())).map_err(failure)?;
             shown.push(prettyplease::unparse(&code));
         }

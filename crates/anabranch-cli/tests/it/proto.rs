@@ -82,102 +82,12 @@ fn errors_of_other_protocols_are_ignored() {
     assert!(text(&output.stderr).contains("there is no state `Logn`"), "{output:?}");
 }
 
-/// Where the shape of a state is: left, top, right, bottom.
-fn bounds(state: roxmltree::Node<'_, '_>) -> [f64; 4] {
-    let shape = state.children().find(|child| child.attribute("class") == Some("box")).unwrap();
-    let number = |name: &str| shape.attribute(name).unwrap().parse::<f64>().unwrap();
-    let Some(points) = shape.attribute("points") else {
-        let (x, y) = (number("x"), number("y"));
-        return [x, y, x + number("width"), y + number("height")];
-    };
-    let points: Vec<(f64, f64)> = points
-        .split(' ')
-        .map(|point| point.split_once(',').unwrap())
-        .map(|(x, y)| (x.parse().unwrap(), y.parse().unwrap()))
-        .collect();
-    let range = |of: fn(&(f64, f64)) -> f64| {
-        let all = || points.iter().map(of);
-        (all().fold(f64::INFINITY, f64::min), all().fold(f64::NEG_INFINITY, f64::max))
-    };
-    let ((left, right), (top, bottom)) = (range(|point| point.0), range(|point| point.1));
-    [left, top, right, bottom]
-}
-
-/// The picture of each protocol of a file: the names of its states, and what stands at its messages.
-fn pictures(svg: &str) -> Vec<(Vec<String>, Vec<String>)> {
-    let document = roxmltree::Document::parse(svg).unwrap_or_else(|error| panic!("{error}\n{svg}"));
-    let of_class = |node: roxmltree::Node<'_, '_>, class: &str| {
-        node.attribute("class").is_some_and(|all| all.split(' ').any(|one| one == class))
-    };
-    let words = |node: roxmltree::Node<'_, '_>| {
-        let texts = node.children().filter(|child| child.has_tag_name("text"));
-        texts.map(|text| text.text().unwrap().to_owned()).collect::<Vec<_>>().join(" ")
-    };
-    let root = document.root_element();
-    assert_eq!(root.descendants().filter(|node| of_class(*node, "legend")).count(), 1);
-    root.children()
-        .filter(|node| of_class(*node, "protocol"))
-        .map(|protocol| {
-            let all = |class| protocol.descendants().filter(move |node| of_class(*node, class));
-            let boxes: Vec<[f64; 4]> = all("state").map(bounds).collect();
-            for (number, one) in boxes.iter().enumerate() {
-                for two in &boxes[..number] {
-                    let apart = one[2] < two[0] || two[2] < one[0] || one[3] < two[1] || two[3] < one[1];
-                    assert!(apart, "{one:?} overlaps {two:?} in\n{svg}");
-                }
-            }
-            assert_eq!(all("client").count() + all("server").count(), boxes.len());
-            // The first one leads to where it begins, and says nothing.
-            (all("state").map(words).collect(), all("message").map(words).skip(1).collect())
-        })
-        .collect()
-}
-
-#[test]
-fn diagrams_show_all_states_and_messages() {
-    let text = |items: &[&str]| items.iter().map(|item| (*item).to_owned()).collect::<Vec<_>>();
-    let output = show("picture.rs", BANK, &["--diagram", "svg"]);
-    assert!(output.status.success(), "{output:?}");
-    let [(states, messages), (ask_states, asks)] = &pictures(str::from_utf8(&output.stdout).unwrap())[..] else {
-        panic!("{output:?}");
-    };
-    assert_eq!(*states, text(&["Login", "Response", "Connected"]));
-    let mut messages = messages.clone();
-    messages.sort_unstable();
-    assert_eq!(messages, text(&["deposit(u64)", "invalid", "login(name: String)", "ok", "quit"]));
-    assert_eq!((ask_states, asks), (&text(&["Question"]), &text(&["ask(Vec<T>)"])));
-
-    let output = show("no_picture.rs", BANK, &["--diagram", "png"]);
-    assert_eq!(output.status.code(), Some(2));
-    assert!(str::from_utf8(&output.stderr).unwrap().contains("[possible values: mermaid, svg]"), "{output:?}");
-}
-
-#[test]
-fn diagrams_of_examples_are_valid() {
-    let examples = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../anabranch/examples/conversations");
-    let mut count = 0;
-    for entry in fs::read_dir(examples).unwrap() {
-        let source = fs::read_to_string(entry.unwrap().path()).unwrap();
-        for tokens in anabranch_proto::find(&source).unwrap() {
-            let protocol = anabranch_proto::read(tokens).unwrap();
-            let output = show("example.rs", &source, &["--diagram", "svg", "--name", &protocol.name()]);
-            let (states, messages) = pictures(str::from_utf8(&output.stdout).unwrap()).pop().unwrap();
-            assert!(protocol.states().map(|state| state.name).eq(states));
-            assert_eq!(protocol.messages().count(), messages.len(), "{}", protocol.name());
-            for message in protocol.messages() {
-                assert!(messages.contains(&message.text), "{} is missing in {messages:?}", message.text);
-            }
-            count += 1;
-        }
-    }
-    assert!(count >= 7, "{count} protocols in the examples");
-}
-
-/// After a change: `anabranch proto crates/anabranch/examples/conversations/bank.rs --diagram svg > docs/bank.svg`.
+/// After a change: `anabranch proto crates/anabranch/examples/conversations/bank.rs --diagram`.
 #[test]
 fn diagram_in_docs_matches_example() {
     let here = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
     let source = fs::read_to_string(here.join("crates/anabranch/examples/conversations/bank.rs")).unwrap();
-    let output = show("bank.rs", &source, &["--diagram", "svg"]);
-    assert_eq!(str::from_utf8(&output.stdout).unwrap(), fs::read_to_string(here.join("docs/bank.svg")).unwrap());
+    let output = show("bank.rs", &source, &["--diagram"]);
+    let docs = fs::read_to_string(here.join("docs/PROTOCOLS.md")).unwrap();
+    assert!(output.status.success() && docs.contains(text(&output.stdout)), "{output:?}");
 }
