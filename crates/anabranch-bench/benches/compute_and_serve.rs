@@ -1,14 +1,6 @@
 //! The bench of programs that compute and serve: `cargo bench -p anabranch-bench --bench compute_and_serve -- --help`.
 
-#[cfg(not(target_os = "linux"))]
-fn main() {
-    eprintln!("this bench reads /proc and runs on Linux only");
-}
-
-#[cfg(target_os = "linux")]
-fn main() -> std::process::ExitCode {
-    linux::main()
-}
+anabranch_bench::main_on_linux!();
 
 #[cfg(target_os = "linux")]
 mod linux {
@@ -16,41 +8,31 @@ mod linux {
     use std::path::PathBuf;
     use std::process::ExitCode;
     use std::thread::available_parallelism;
-    use std::time::Duration;
 
-    use anabranch_bench::bench;
     use anabranch_bench::compute_and_serve::{ALL, Kind, Settings, workloads};
     use anabranch_bench::machine::Versions;
-    use anabranch_bench::options::{self, Bench};
-    use clap::Parser;
+    use anabranch_bench::options::{self, Bench, Budget};
 
-    /// Compares timers and servers beside parallel loops on this machine: on one pool, and on tokio with rayon.
-    #[derive(Parser)]
-    #[command(after_help = options::help(&ALL))]
-    struct Options {
+    #[derive(clap::Args)]
+    struct Own {
         #[command(flatten)]
-        common: options::Options,
-        /// Peers to compare, separated by commas [default: all]
-        #[arg(long, value_delimiter = ',', value_name = "PEER", value_parser = bench::by_name::<Kind>)]
-        peers: Vec<Kind>,
-        /// Duration of a sample in milliseconds [default: 1000, or 300 with --quick]
-        #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(10..=20_000))]
-        budget: Option<u64>,
+        budget: Budget,
         /// Draws the latency of requests over time to this SVG file, and measures nothing else
         #[arg(long, value_name = "FILE")]
         picture: Option<PathBuf>,
     }
 
     pub fn main() -> ExitCode {
-        let options = Options::parse();
-        let mut settings = Settings::new(options.common.quick);
-        if let Some(milliseconds) = options.budget {
-            settings.budget = Duration::from_millis(milliseconds);
-        }
+        let (options, peers, Own { budget, picture }) = options::parse(
+            "Compares timers and servers beside parallel loops on this machine: on one pool, and on tokio with rayon.",
+            &ALL,
+        );
+        let mut settings = Settings::new(options.quick);
+        settings.budget = budget.or(settings.budget);
         let cores = available_parallelism().map_or(1, usize::from);
-        if let Some(path) = options.picture {
-            let peers = if options.peers.is_empty() { vec![Kind::Anabranch, Kind::TokioRayon] } else { options.peers };
-            let threads = options.common.threads.first().copied().unwrap_or(cores);
+        if let Some(path) = picture {
+            let peers = if options.peers.is_empty() { vec![Kind::Anabranch, Kind::TokioRayon] } else { peers };
+            let threads = options.threads.first().copied().unwrap_or(cores);
             let drawn = workloads::draw(&peers, threads, settings).map_err(|failure| failure.to_string());
             let written = drawn.and_then(|svg| fs::write(&path, svg).map_err(|error| error.to_string()));
             return written.map_or_else(
@@ -61,11 +43,11 @@ mod linux {
                 |()| ExitCode::SUCCESS,
             );
         }
-        options.common.run(Bench {
+        options.run(Bench {
             suite: "compute_and_serve",
             workloads: &ALL,
             settings,
-            peers: options.peers,
+            peers,
             threads: &[cores],
             versions: Versions::of_compute_and_serve(),
             legend: "Here CPU is in seconds for ticks, and in\n\

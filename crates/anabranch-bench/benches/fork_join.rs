@@ -1,14 +1,6 @@
 //! The bench of fork-join: `cargo bench -p anabranch-bench --bench fork_join -- --help`.
 
-#[cfg(not(target_os = "linux"))]
-fn main() {
-    eprintln!("this bench reads /proc and runs on Linux only");
-}
-
-#[cfg(target_os = "linux")]
-fn main() -> std::process::ExitCode {
-    linux::main()
-}
+anabranch_bench::main_on_linux!();
 
 #[cfg(target_os = "linux")]
 mod linux {
@@ -16,20 +8,11 @@ mod linux {
 
     use anabranch_bench::machine::Versions;
     use anabranch_bench::options::{self, Bench};
-    use anabranch_bench::peers::Kind;
     use anabranch_bench::workloads::fib::Fib;
     use anabranch_bench::workloads::{ALL, Settings, Spinner};
-    use clap::Parser;
 
-    /// Compares fork-join libraries on this machine.
-    #[derive(Parser)]
-    #[command(after_help = options::help(&ALL))]
-    struct Options {
-        #[command(flatten)]
-        common: options::Options,
-        /// Peers to compare, separated by commas [default: all]
-        #[arg(long, value_delimiter = ',', value_name = "PEER")]
-        peers: Vec<Kind>,
+    #[derive(clap::Args)]
+    struct Own {
         /// Which Fibonacci number to compute [default: 37, or 32 with --quick]
         #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=50))]
         fib: Option<u32>,
@@ -42,16 +25,15 @@ mod linux {
         // SAFETY: this process has only this thread, so no other thread reads the environment meanwhile.
         unsafe { std::env::set_var("RUST_MIN_STACK", (64 << 20).to_string()) };
 
-        let options = Options::parse();
-        let quick = options.common.quick;
+        let (options, peers, Own { fib }) = options::parse("Compares fork-join libraries on this machine.", &ALL);
+        let quick = options.quick;
         let spinner = Spinner::calibrate();
-        let settings =
-            Settings { quick, fib: options.fib.unwrap_or(if quick { Fib::QUICK } else { Fib::USUAL }), spinner };
-        options.common.run(Bench {
+        let settings = Settings { quick, fib: fib.unwrap_or(if quick { Fib::QUICK } else { Fib::USUAL }), spinner };
+        options.run(Bench {
             suite: "fork_join",
             workloads: &ALL,
             settings,
-            peers: options.peers,
+            peers,
             threads: if quick { &[1, 2, 8] } else { &[1, 2, 4, 8, 16, 32] },
             versions: Versions::of_fork_join(),
             legend: "/base: median of the ratios to plain\n\

@@ -18,36 +18,20 @@
 //! totals are right. Of the lists by function, only those without callees are right. `callgrind_annotate` prints these,
 //! with `--dump-instr=yes` and a real output file.
 
-#[cfg(not(target_os = "linux"))]
-fn main() {
-    eprintln!("this example runs on Linux only");
-}
-
-#[cfg(target_os = "linux")]
-fn main() -> std::process::ExitCode {
-    linux::main()
-}
+anabranch_bench::main_on_linux!();
 
 #[cfg(target_os = "linux")]
 mod linux {
     use std::process::ExitCode;
 
     use anabranch_bench::fibers::peers::{Done, Kind, Peer, anabranch, executor, may, tokio};
+    use anabranch_bench::program;
 
     pub fn main() -> ExitCode {
-        let arguments: Vec<String> = std::env::args().skip(1).collect();
-        match run(&arguments) {
-            Ok(report) => {
-                println!("{report}");
-                ExitCode::SUCCESS
-            }
-            Err(message) => {
-                eprintln!(
-                    "{message}\nusage: count_fibers PEER yield|pair|spawn|lock|fib TIMES, such as: count_fibers anabranch yield 1000"
-                );
-                ExitCode::from(2)
-            }
-        }
+        program::main(
+            run,
+            "count_fibers PEER yield|pair|spawn|lock|fib TIMES, such as: count_fibers anabranch yield 1000",
+        )
     }
 
     fn run(arguments: &[String]) -> Result<String, String> {

@@ -20,15 +20,7 @@
 //! The pool has one thread, because a count means little if threads search and sleep. The start of that thread is the
 //! same in both runs. `ours` is another name for `anabranch`; `rayon`, `chili` and `forte` work too.
 
-#[cfg(not(target_os = "linux"))]
-fn main() {
-    eprintln!("this example runs on Linux only");
-}
-
-#[cfg(target_os = "linux")]
-fn main() -> std::process::ExitCode {
-    linux::main()
-}
+anabranch_bench::main_on_linux!();
 
 #[cfg(target_os = "linux")]
 mod linux {
@@ -36,6 +28,7 @@ mod linux {
     use std::process::ExitCode;
 
     use anabranch_bench::peers::{Kind, Peer, anabranch, chili, forte, plain, rayon};
+    use anabranch_bench::program;
     use anabranch_bench::workloads::fib::fib;
     use anabranch_bench::workloads::tree::{Node, sum};
     use anabranch_bench::workloads::uts::Shape;
@@ -47,19 +40,7 @@ mod linux {
     }
 
     pub fn main() -> ExitCode {
-        let arguments: Vec<String> = std::env::args().skip(1).collect();
-        match run(&arguments) {
-            Ok(report) => {
-                println!("{report}");
-                ExitCode::SUCCESS
-            }
-            Err(message) => {
-                eprintln!(
-                    "{message}\nusage: count_forks PEER tree|fib|uts SIZE TIMES, such as: count_forks ours tree 1000 10"
-                );
-                ExitCode::from(2)
-            }
-        }
+        program::main(run, "count_forks PEER tree|fib|uts SIZE TIMES, such as: count_forks ours tree 1000 10")
     }
 
     fn run(arguments: &[String]) -> Result<String, String> {

@@ -12,40 +12,20 @@
 //! is the number of repetitions. The program prints the resulting number of units: messages, hops or round trips. The
 //! difference of the two counts, divided by that of the units, is the cost of one unit. There is one worker.
 
-#[cfg(not(target_os = "linux"))]
-fn main() {
-    eprintln!("this example runs on Linux only");
-}
-
-#[cfg(target_os = "linux")]
-fn main() -> std::process::ExitCode {
-    linux::main()
-}
+anabranch_bench::main_on_linux!();
 
 #[cfg(target_os = "linux")]
 mod linux {
     use std::process::ExitCode;
 
     use anabranch_bench::bench::{self, Peers};
-    use anabranch_bench::contest::Listed;
-    use anabranch_bench::messages::peers;
+    use anabranch_bench::contest::{self, Listed};
     use anabranch_bench::messages::workloads::{self, Extent};
     use anabranch_bench::pipes;
+    use anabranch_bench::program;
 
     pub fn main() -> ExitCode {
-        let arguments: Vec<String> = std::env::args().skip(1).collect();
-        match run(&arguments) {
-            Ok(report) => {
-                println!("{report}");
-                ExitCode::SUCCESS
-            }
-            Err(message) => {
-                eprintln!(
-                    "{message}\nusage: count_messages PEER WORKLOAD TIMES, such as: count_messages anabranch-u stream 1000"
-                );
-                ExitCode::from(2)
-            }
-        }
+        program::main(run, "count_messages PEER WORKLOAD TIMES, such as: count_messages anabranch-u stream 1000")
     }
 
     fn run(arguments: &[String]) -> Result<String, String> {
@@ -57,7 +37,7 @@ mod linux {
         if let Ok(kind) = bench::by_name::<pipes::Kind>(peer) {
             return count(kind, name, &pipes::ALL, &pipes::Settings { extent });
         }
-        match peers::chosen(std::slice::from_ref(peer))?[..] {
+        match contest::chosen(std::slice::from_ref(peer))?[..] {
             [kind] => count(kind, name, &workloads::ALL, &workloads::Settings { extent }),
             _ => Err(format!("`{peer}` is more than one peer")),
         }

@@ -57,6 +57,30 @@ pub fn by_name<K: Peers>(name: &str) -> Result<K, String> {
     found.ok_or_else(|| format!("no peer is called `{name}`; there are {}", names::<K>()))
 }
 
+/// Returns the peers with these names. A name may end in `*`, and stands for all that begin with it.
+///
+/// # Errors
+/// Fails if a name stands for no peer; the message lists all names.
+pub fn chosen<K: Peers>(wanted: &[String]) -> Result<Vec<K>, String> {
+    let mut peers = Vec::new();
+    for name in wanted {
+        let before = peers.len();
+        peers.extend(K::ALL.iter().filter(|peer| matches(name, &peer.to_string())));
+        if peers.len() == before {
+            return Err(format!("no peer is called `{name}`; there are {}", names::<K>()));
+        }
+    }
+    Ok(peers)
+}
+
+/// Returns whether `pattern` is `name`, or its beginning with a `*`.
+pub fn matches(pattern: &str, name: &str) -> bool {
+    match pattern.strip_suffix('*') {
+        Some(start) => name.starts_with(start),
+        None => name == pattern,
+    }
+}
+
 /// The thread counts with which a workload runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Threads {

@@ -64,6 +64,7 @@ pub mod peers;
 pub mod pipes;
 #[cfg(target_os = "linux")]
 pub mod process;
+pub mod program;
 pub mod record;
 #[cfg(target_os = "linux")]
 pub mod report;

@@ -3,12 +3,13 @@
 use std::fs;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use clap::Args;
+use clap::error::ErrorKind;
+use clap::{Args, CommandFactory, FromArgMatches, Parser};
 
 use crate::bench::{Outcome, Peers, names, run, variants};
-use crate::contest::Listed;
+use crate::contest::{self, Listed, matches};
 use crate::machine::Versions;
 use crate::record::{Record, Settings};
 use crate::report::{head, judgements, summary, table};
@@ -21,6 +22,9 @@ pub struct Options {
     /// Workloads to run, separated by commas; a name may end in * [default: all]
     #[arg(long, value_delimiter = ',', value_name = "NAME")]
     pub workload: Vec<String>,
+    /// Peers to compare, separated by commas; a name may end in * [default: all]
+    #[arg(long, value_delimiter = ',', value_name = "PEER")]
+    pub peers: Vec<String>,
     /// Numbers of threads [default: see the bench]
     #[arg(long, visible_alias = "workers", value_delimiter = ',', value_name = "N")]
     pub threads: Vec<usize>,
@@ -38,6 +42,43 @@ pub struct Options {
     pub bench: bool,
 }
 
+/// The duration of a sample, an option of some benches.
+#[derive(Args)]
+pub struct Budget {
+    /// Approximate duration of a sample in milliseconds [default: see the bench]
+    #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..=20_000))]
+    pub budget: Option<u64>,
+}
+
+impl Budget {
+    /// Returns the duration, or that of the bench.
+    pub fn or(self, default: Duration) -> Duration {
+        self.budget.map_or(default, Duration::from_millis)
+    }
+}
+
+/// The command line of a bench with options `E` of its own.
+#[derive(Parser)]
+struct CommandLine<E: Args> {
+    #[command(flatten)]
+    common: Options,
+    #[command(flatten)]
+    own: E,
+}
+
+/// Reads the command line. Returns the common options, the chosen peers, and the options `E` of the bench itself. Exits
+/// if the command line is wrong.
+pub fn parse<K: Peers, S, E: Args>(about: &'static str, workloads: &[Listed<K, S>]) -> (Options, Vec<K>, E) {
+    let mut command = CommandLine::<E>::command().about(about).after_help(help(workloads));
+    let matches = command.get_matches_mut();
+    let CommandLine { common, own } = CommandLine::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    let peers = match &common.peers[..] {
+        [] => K::ALL.to_vec(),
+        names => contest::chosen(names).unwrap_or_else(|text| command.error(ErrorKind::InvalidValue, text).exit()),
+    };
+    (common, peers, own)
+}
+
 /// The definition of a bench. The options choose what it runs.
 pub struct Bench<'a, K: 'static, S> {
     /// The name of the bench.
@@ -46,7 +87,7 @@ pub struct Bench<'a, K: 'static, S> {
     pub workloads: &'a [Listed<K, S>],
     /// The sizes of the workloads.
     pub settings: S,
-    /// The peers to measure. An empty list means all.
+    /// The peers to measure.
     pub peers: Vec<K>,
     /// The default numbers of threads.
     pub threads: &'a [usize],
@@ -63,7 +104,7 @@ pub struct Bench<'a, K: 'static, S> {
 }
 
 /// Returns the lines of `--help` below the list of options.
-pub fn help<K: Peers, S>(workloads: &[Listed<K, S>]) -> String {
+fn help<K: Peers, S>(workloads: &[Listed<K, S>]) -> String {
     let workloads: Vec<&str> = workloads.iter().map(|(name, _)| *name).collect();
     format!("Workloads: {}\nPeers: {}", workloads.join(", "), names::<K>())
 }
@@ -83,7 +124,6 @@ impl Options {
             eprintln!("a pool needs at least one thread");
             return ExitCode::from(2);
         }
-        let peers = if bench.peers.is_empty() { K::ALL.to_vec() } else { bench.peers };
         let threads = if self.threads.is_empty() { bench.threads } else { &self.threads };
         let rounds = self.rounds.unwrap_or(if self.quick { 3 } else { 9 }).max(1);
 
@@ -101,7 +141,7 @@ impl Options {
         for (name, build) in chosen {
             // The data of a workload live only while it runs, because the process of each sample inherits all memory.
             let workload = build(&bench.settings);
-            let variants = variants(&*workload, &peers, threads);
+            let variants = variants(&*workload, &bench.peers, threads);
             if variants.is_empty() {
                 continue;
             }
@@ -127,10 +167,6 @@ impl Options {
 
 /// Returns the workloads with these names, or all if there are no names.
 fn chosen<'a, K: Peers, S>(all: &'a [Listed<K, S>], names: &[String]) -> Result<Vec<&'a Listed<K, S>>, String> {
-    let matches = |wanted: &str, name: &str| match wanted.strip_suffix('*') {
-        Some(start) => name.starts_with(start),
-        None => name == wanted,
-    };
     if let Some(unknown) = names.iter().find(|wanted| !all.iter().any(|(name, _)| matches(wanted, name))) {
         return Err(format!("no workload is called `{unknown}`\n{}", help(all)));
     }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::bench::{AnyWorkload, Peers, Variant, variants};
-use crate::contest::{self, Listed};
+use crate::contest::{self, Listed, matches};
 use crate::sample::Sample;
 use crate::workloads::Spinner;
 use crate::{compute_and_serve, fibers, iterators, messages, net, pipes, workloads};
@@ -41,14 +41,6 @@ impl Field {
         let is_named = |name: &String| matches(name, &peer.to_string());
         let is_chosen = self.peers.as_ref().is_none_or(|names| names.iter().any(is_named));
         is_chosen || peer.is_of_anabranch() || peer == K::BASELINE
-    }
-}
-
-/// Returns whether `pattern` is `name`, or its beginning with a `*`.
-pub fn matches(pattern: &str, name: &str) -> bool {
-    match pattern.strip_suffix('*') {
-        Some(start) => name.starts_with(start),
-        None => name == pattern,
     }
 }
 

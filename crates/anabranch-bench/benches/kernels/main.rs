@@ -1,14 +1,6 @@
 //! The bench of kernels: `cargo bench -p anabranch-bench --bench kernels -- --help`.
 
-#[cfg(not(target_os = "linux"))]
-fn main() {
-    eprintln!("this bench reads /proc and runs on Linux only");
-}
-
-#[cfg(target_os = "linux")]
-fn main() -> std::process::ExitCode {
-    linux::main()
-}
+anabranch_bench::main_on_linux!();
 
 #[cfg(target_os = "linux")]
 mod workloads;
@@ -17,32 +9,20 @@ mod workloads;
 mod linux {
     use std::process::ExitCode;
 
-    use anabranch_bench::bench;
     use anabranch_bench::machine::Versions;
     use anabranch_bench::options;
-    use clap::Parser;
 
-    use crate::workloads::{ALL, Kind, Settings};
-
-    /// Compares kernels with loops by iterators and by hand on this machine.
-    #[derive(Parser)]
-    #[command(after_help = options::help(&ALL))]
-    struct Options {
-        #[command(flatten)]
-        common: options::Options,
-        /// Variants to measure, separated by commas [default: all]
-        #[arg(long, value_delimiter = ',', value_name = "PEER", value_parser = bench::by_name::<Kind>)]
-        peers: Vec<Kind>,
-    }
+    use crate::workloads::{ALL, Settings};
 
     pub fn main() -> ExitCode {
-        let options = Options::parse();
-        let settings = Settings::new(options.common.quick);
-        options.common.run(options::Bench {
+        let (options, peers, ()) =
+            options::parse("Compares kernels with loops by iterators and by hand on this machine.", &ALL);
+        let settings = Settings::new(options.quick);
+        options.run(options::Bench {
             suite: "kernels",
             workloads: &ALL,
             settings,
-            peers: options.peers,
+            peers,
             threads: &[1],
             versions: Versions::of_ours(),
             legend: "/base: median of the ratios to plain loops\n\

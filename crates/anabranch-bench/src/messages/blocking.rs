@@ -44,12 +44,6 @@ pub trait Channel<S: Blocking>: 'static {
     fn recv(cx: &S::Cx<'_>, receiver: &mut Self::Receiver) -> Option<u64>;
 }
 
-/// A channel with any number of senders.
-pub trait Shared<S: Blocking>: Channel<S> {
-    /// Returns another sender.
-    fn share(sender: &Self::Sender) -> Self::Sender;
-}
-
 /// Many channels with one sender each, and one member that receives from all of them.
 pub trait Selection<S: Blocking>: 'static {
     /// The end that sends.

@@ -4,7 +4,7 @@
 #[path = "runs/peers.rs"]
 mod others;
 
-use super::blocking::{Blocking, Channel, Selection, Shared, Threads};
+use super::blocking::{Blocking, Channel, Selection, Threads};
 use super::peers::anabranch::{Fibers, Guests};
 use super::peers::{Kind, Library::*, On, anabranch, std};
 use super::workloads::{Amount, Frame, Job, SelectJob, SharedJob, measured};
@@ -70,7 +70,7 @@ fn blocking_links<S: Blocking, C: Channel<S>>(job: &impl Job, frame: Frame) -> S
     on_blocking::<S>(job, frame, |pool, times| job.blocking::<S, C>(pool, times))
 }
 
-fn blocking_shared<S: Blocking, C: Shared<S>>(job: &impl SharedJob, frame: Frame) -> Sample {
+fn blocking_shared<S: Blocking, C: Channel<S, Sender: Clone>>(job: &impl SharedJob, frame: Frame) -> Sample {
     C::prepare();
     on_blocking::<S>(job, frame, |pool, times| job.blocking::<S, C>(pool, times))
 }

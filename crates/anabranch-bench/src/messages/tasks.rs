@@ -37,12 +37,6 @@ pub trait Channel: 'static {
     fn recv(receiver: &mut Self::Receiver) -> impl Future<Output = Option<u64>> + Send;
 }
 
-/// A channel with any number of senders.
-pub trait Shared: Channel {
-    /// Returns another sender.
-    fn share(sender: &Self::Sender) -> Self::Sender;
-}
-
 /// Many channels with one sender each, and one task that receives from all of them.
 pub trait Selection: 'static {
     /// The end that sends.

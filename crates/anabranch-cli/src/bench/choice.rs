@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use anabranch_bench::suite::{self, Suite, matches};
+use anabranch_bench::contest::matches;
+use anabranch_bench::suite::{self, Suite};
 
 use crate::exit::Failure;
 

@@ -7,6 +7,7 @@ use std::sync::{Arc, OnceLock};
 use super::{Done, Peer};
 use crate::fibers::programs::alarms::Alarms;
 use crate::fibers::programs::crowd::Crowd;
+use crate::machine::Versions;
 
 /// Goroutines.
 pub struct Go;
@@ -17,7 +18,7 @@ static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
 ///
 /// # Errors
 /// Returns why there is no program.
-pub fn build(folder: &Path) -> Result<String, String> {
+fn build(folder: &Path) -> Result<String, String> {
     let program = folder.join("go-fibers");
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("go");
     let mut compile = Command::new("go");
@@ -27,6 +28,22 @@ pub fn build(folder: &Path) -> Result<String, String> {
     let version = output(Command::new("go").args(["env", "GOVERSION"]))?;
     PROGRAM.set(program).map_err(|_| "the program was built twice".to_owned())?;
     Ok(version.trim().trim_start_matches("go").to_owned())
+}
+
+/// Builds the program into `folder` if `go` is one of the peers, and adds its version to `versions`. Without a program
+/// `go` is no peer.
+pub fn prepare<K: Copy + PartialEq>(peers: &mut Vec<K>, go: K, versions: Versions, folder: &str) -> Versions {
+    if !peers.contains(&go) {
+        return versions;
+    }
+    match build(Path::new(folder)) {
+        Ok(version) => versions.with("go", &version),
+        Err(reason) => {
+            println!("Without Go: {reason}");
+            peers.retain(|peer| *peer != go);
+            versions
+        }
+    }
 }
 
 /// Returns the program, once it was built.

@@ -9,7 +9,7 @@ use anabranch::sync::Mutex;
 use anabranch::{Cx, Pool};
 
 use super::ROOM;
-use crate::messages::blocking::{Blocking, Channel, Selection, Shared, Threads};
+use crate::messages::blocking::{Blocking, Channel, Selection, Threads};
 
 /// Fibers of a pool.
 pub struct Fibers;
@@ -110,15 +110,6 @@ where
     }
 }
 
-impl<S, const BOUNDED: bool> Shared<S> for Mpmc<BOUNDED>
-where
-    S: for<'a> Blocking<Cx<'a> = Cx<'a>>,
-{
-    fn share(sender: &Self::Sender) -> Self::Sender {
-        sender.clone()
-    }
-}
-
 /// The channels with any number of senders and receivers, between threads that join no pool.
 pub struct Plain<const BOUNDED: bool>;
 
@@ -138,12 +129,6 @@ impl<const BOUNDED: bool> Channel<Threads> for Plain<BOUNDED> {
     #[inline(always)]
     fn recv((): &(), receiver: &mut Self::Receiver) -> Option<u64> {
         receiver.recv_blocking().ok()
-    }
-}
-
-impl<const BOUNDED: bool> Shared<Threads> for Plain<BOUNDED> {
-    fn share(sender: &Self::Sender) -> Self::Sender {
-        sender.clone()
     }
 }
 
@@ -193,15 +178,6 @@ where
     #[inline(always)]
     fn recv(cx: &Cx<'_>, receiver: &mut Self::Receiver) -> Option<u64> {
         receiver.recv(cx).ok()
-    }
-}
-
-impl<S> Shared<S> for Locked
-where
-    S: for<'a> Blocking<Cx<'a> = Cx<'a>>,
-{
-    fn share(sender: &Self::Sender) -> Self::Sender {
-        Arc::clone(sender)
     }
 }
 

@@ -5,33 +5,13 @@ use futures_util::StreamExt;
 use futures_util::stream::SelectAll;
 
 use super::ROOM;
-use crate::messages::tasks::{Channel, Selection, Shared};
+use crate::messages::tasks::Selection;
 
 /// A channel, bounded or unbounded.
 pub struct AsyncChannel<const BOUNDED: bool>;
 
-impl<const BOUNDED: bool> Channel for AsyncChannel<BOUNDED> {
-    type Sender = Sender<u64>;
-    type Receiver = Receiver<u64>;
-
-    fn new() -> (Sender<u64>, Receiver<u64>) {
-        if BOUNDED { bounded(ROOM) } else { unbounded() }
-    }
-
-    async fn send(sender: &mut Sender<u64>, value: u64) {
-        sender.send(value).await.expect("the receiver is there");
-    }
-
-    async fn recv(receiver: &mut Receiver<u64>) -> Option<u64> {
-        receiver.recv().await.ok()
-    }
-}
-
-impl<const BOUNDED: bool> Shared for AsyncChannel<BOUNDED> {
-    fn share(sender: &Sender<u64>) -> Sender<u64> {
-        sender.clone()
-    }
-}
+between_tasks!(AsyncChannel<BOUNDED>: Sender<u64>, Receiver<u64>,
+    if BOUNDED { bounded(ROOM) } else { unbounded() }, await);
 
 /// `SelectAll` over receivers, which are streams.
 pub struct Selecting;

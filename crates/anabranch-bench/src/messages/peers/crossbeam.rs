@@ -3,35 +3,12 @@
 use crossbeam_channel::{Receiver, Select, Sender, bounded, unbounded};
 
 use super::ROOM;
-use crate::messages::blocking::{Channel, Selection, Shared, Threads};
+use crate::messages::blocking::{Selection, Threads};
 
 /// A channel, bounded or unbounded.
 pub struct Crossbeam<const BOUNDED: bool>;
 
-impl<const BOUNDED: bool> Channel<Threads> for Crossbeam<BOUNDED> {
-    type Sender = Sender<u64>;
-    type Receiver = Receiver<u64>;
-
-    fn new() -> (Sender<u64>, Receiver<u64>) {
-        if BOUNDED { bounded(ROOM) } else { unbounded() }
-    }
-
-    #[inline(always)]
-    fn send(_: &(), sender: &mut Sender<u64>, value: u64) {
-        sender.send(value).expect("the receiver is there");
-    }
-
-    #[inline(always)]
-    fn recv(_: &(), receiver: &mut Receiver<u64>) -> Option<u64> {
-        receiver.recv().ok()
-    }
-}
-
-impl<const BOUNDED: bool> Shared<Threads> for Crossbeam<BOUNDED> {
-    fn share(sender: &Sender<u64>) -> Sender<u64> {
-        sender.clone()
-    }
-}
+between_threads!(Crossbeam<BOUNDED>: Sender<u64>, Receiver<u64>, if BOUNDED { bounded(ROOM) } else { unbounded() });
 
 /// `Select`, created once and reused.
 pub struct Selecting;

@@ -6,7 +6,7 @@ use futures_util::StreamExt;
 use futures_util::stream::SelectAll;
 
 use super::ROOM;
-use crate::messages::blocking::{self, Selection, Threads};
+use crate::messages::blocking::{Selection, Threads};
 use crate::messages::tasks;
 
 /// `spsc::unbounded_*`.
@@ -21,91 +21,23 @@ pub struct SharedUnbounded;
 /// `mpsc::bounded_*`.
 pub struct SharedBounded;
 
-macro_rules! between_threads {
-    ($name:ident: $sender:ty, $receiver:ty, $new:expr) => {
-        impl blocking::Channel<Threads> for $name {
-            type Sender = $sender;
-            type Receiver = $receiver;
+// Each applies the setting that its documentation recommends for virtual machines.
+between_threads!(Unbounded: Tx<spsc::List<u64>>, Rx<spsc::List<u64>>, spsc::unbounded_blocking(); detect_backoff_cfg());
+between_threads!(Bounded: Tx<spsc::Array<u64>>, Rx<spsc::Array<u64>>,
+    spsc::bounded_blocking(ROOM); detect_backoff_cfg());
+between_threads!(SharedUnbounded: MTx<mpsc::List<u64>>, Rx<mpsc::List<u64>>,
+    mpsc::unbounded_blocking(); detect_backoff_cfg());
+between_threads!(SharedBounded: MTx<mpsc::Array<u64>>, Rx<mpsc::Array<u64>>,
+    mpsc::bounded_blocking(ROOM); detect_backoff_cfg());
 
-            /// Applies the setting that its documentation recommends for virtual machines.
-            fn prepare() {
-                detect_backoff_cfg();
-            }
-
-            fn new() -> ($sender, $receiver) {
-                $new
-            }
-
-            fn send(_: &(), sender: &mut $sender, value: u64) {
-                sender.send(value).expect("the receiver is there");
-            }
-
-            fn recv(_: &(), receiver: &mut $receiver) -> Option<u64> {
-                receiver.recv().ok()
-            }
-        }
-    };
-}
-
-between_threads!(Unbounded: Tx<spsc::List<u64>>, Rx<spsc::List<u64>>, spsc::unbounded_blocking());
-between_threads!(Bounded: Tx<spsc::Array<u64>>, Rx<spsc::Array<u64>>, spsc::bounded_blocking(ROOM));
-between_threads!(SharedUnbounded: MTx<mpsc::List<u64>>, Rx<mpsc::List<u64>>, mpsc::unbounded_blocking());
-between_threads!(SharedBounded: MTx<mpsc::Array<u64>>, Rx<mpsc::Array<u64>>, mpsc::bounded_blocking(ROOM));
-
-impl blocking::Shared<Threads> for SharedUnbounded {
-    fn share(sender: &Self::Sender) -> Self::Sender {
-        sender.clone()
-    }
-}
-
-impl blocking::Shared<Threads> for SharedBounded {
-    fn share(sender: &Self::Sender) -> Self::Sender {
-        sender.clone()
-    }
-}
-
-/// A send to an unbounded channel never waits, so there is nothing to await.
-macro_rules! between_tasks {
-    ($name:ident: $sender:ty, $receiver:ty, $new:expr $(, $await:tt)?) => {
-        impl tasks::Channel for $name {
-            type Sender = $sender;
-            type Receiver = $receiver;
-
-            fn prepare() {
-                detect_backoff_cfg();
-            }
-
-            fn new() -> ($sender, $receiver) {
-                $new
-            }
-
-            async fn send(sender: &mut $sender, value: u64) {
-                sender.send(value)$(.$await)?.expect("the receiver is there");
-            }
-
-            async fn recv(receiver: &mut $receiver) -> Option<u64> {
-                receiver.recv().await.ok()
-            }
-        }
-    };
-}
-
-between_tasks!(Unbounded: Tx<spsc::List<u64>>, AsyncRx<spsc::List<u64>>, spsc::unbounded_async());
-between_tasks!(Bounded: AsyncTx<spsc::Array<u64>>, AsyncRx<spsc::Array<u64>>, spsc::bounded_async(ROOM), await);
-between_tasks!(SharedUnbounded: MTx<mpsc::List<u64>>, AsyncRx<mpsc::List<u64>>, mpsc::unbounded_async());
-between_tasks!(SharedBounded: MAsyncTx<mpsc::Array<u64>>, AsyncRx<mpsc::Array<u64>>, mpsc::bounded_async(ROOM), await);
-
-impl tasks::Shared for SharedUnbounded {
-    fn share(sender: &Self::Sender) -> Self::Sender {
-        sender.clone()
-    }
-}
-
-impl tasks::Shared for SharedBounded {
-    fn share(sender: &Self::Sender) -> Self::Sender {
-        sender.clone()
-    }
-}
+// A send to an unbounded channel never waits, so there is nothing to await.
+between_tasks!(Unbounded: Tx<spsc::List<u64>>, AsyncRx<spsc::List<u64>>, spsc::unbounded_async(); detect_backoff_cfg());
+between_tasks!(Bounded: AsyncTx<spsc::Array<u64>>, AsyncRx<spsc::Array<u64>>,
+    spsc::bounded_async(ROOM), await; detect_backoff_cfg());
+between_tasks!(SharedUnbounded: MTx<mpsc::List<u64>>, AsyncRx<mpsc::List<u64>>,
+    mpsc::unbounded_async(); detect_backoff_cfg());
+between_tasks!(SharedBounded: MAsyncTx<mpsc::Array<u64>>, AsyncRx<mpsc::Array<u64>>,
+    mpsc::bounded_async(ROOM), await; detect_backoff_cfg());
 
 /// `Multiplex`, which owns its receivers. Each channel has the capacity [`ROOM`].
 pub struct Multiplexed;

@@ -6,7 +6,7 @@ use may::coroutine::JoinHandle;
 use may::sync::{mpmc, mpsc, spsc};
 use may::{cqueue, go};
 
-use crate::messages::blocking::{Blocking, Channel, Selection, Shared};
+use crate::messages::blocking::{Blocking, Channel, Selection};
 
 /// Coroutines, started by `go!`.
 pub struct Coroutines;
@@ -70,18 +70,6 @@ macro_rules! channel {
 channel!(Spsc, spsc);
 channel!(Mpsc, mpsc);
 channel!(Mpmc, mpmc);
-
-impl Shared<Coroutines> for Mpsc {
-    fn share(sender: &Self::Sender) -> Self::Sender {
-        sender.clone()
-    }
-}
-
-impl Shared<Coroutines> for Mpmc {
-    fn share(sender: &Self::Sender) -> Self::Sender {
-        sender.clone()
-    }
-}
 
 /// `cqueue`: a coroutine for each receiver, which reports each message to the queue. At its end the queue cancels the
 /// coroutines and waits for them. A cancellation does not end a wait at an `spsc` channel, but the end of the channel

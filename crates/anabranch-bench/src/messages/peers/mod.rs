@@ -1,5 +1,62 @@
 //! The compared libraries, one per file, and the kinds of code between which each is used.
 
+/// Implements a channel between threads by the methods that most libraries have.
+macro_rules! between_threads {
+    ($name:ident$(<$bounded:ident>)?: $sender:ty, $receiver:ty, $new:expr $(; $prepare:expr)?) => {
+        impl$(<const $bounded: bool>)? $crate::messages::blocking::Channel<$crate::messages::blocking::Threads>
+            for $name$(<$bounded>)?
+        {
+            type Sender = $sender;
+            type Receiver = $receiver;
+
+            $(fn prepare() {
+                $prepare;
+            })?
+
+            fn new() -> ($sender, $receiver) {
+                $new
+            }
+
+            #[inline(always)]
+            fn send(_: &(), sender: &mut $sender, value: u64) {
+                sender.send(value).expect("the receiver is there");
+            }
+
+            #[inline(always)]
+            fn recv(_: &(), receiver: &mut $receiver) -> Option<u64> {
+                receiver.recv().ok()
+            }
+        }
+    };
+}
+
+/// Implements a channel between tasks. `await` follows if a send can wait.
+#[cfg(feature = "peers")]
+macro_rules! between_tasks {
+    ($name:ident$(<$bounded:ident>)?: $sender:ty, $receiver:ty, $new:expr $(, $await:tt)? $(; $prepare:expr)?) => {
+        impl$(<const $bounded: bool>)? $crate::messages::tasks::Channel for $name$(<$bounded>)? {
+            type Sender = $sender;
+            type Receiver = $receiver;
+
+            $(fn prepare() {
+                $prepare;
+            })?
+
+            fn new() -> ($sender, $receiver) {
+                $new
+            }
+
+            async fn send(sender: &mut $sender, value: u64) {
+                sender.send(value)$(.$await)?.expect("the receiver is there");
+            }
+
+            async fn recv(receiver: &mut $receiver) -> Option<u64> {
+                receiver.recv().await.ok()
+            }
+        }
+    };
+}
+
 pub mod anabranch;
 #[cfg(feature = "peers")]
 pub mod async_channel;
@@ -358,37 +415,18 @@ impl Serialize for Kind {
     }
 }
 
-/// Returns the kinds with one of these names; a name may end in `*`.
-///
-/// # Errors
-/// Fails if a name matches no kind.
-pub fn chosen(names: &[String]) -> Result<Vec<Kind>, String> {
-    let mut kinds = Vec::new();
-    for name in names {
-        let before = kinds.len();
-        let matches = |kind: &&Kind| match name.strip_suffix('*') {
-            Some(start) => kind.to_string().starts_with(start),
-            None => kind.to_string() == *name,
-        };
-        kinds.extend(Kind::ALL.iter().filter(matches));
-        if kinds.len() == before {
-            return Err(format!("no peer is called `{name}`; there are {}", crate::bench::names::<Kind>()));
-        }
-    }
-    Ok(kinds)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::contest::chosen;
 
     #[test]
     fn names_are_unique_and_chosen_by_their_beginning() {
         for kind in Kind::ALL {
-            assert_eq!(chosen(&[kind.to_string()]), Ok(vec![*kind]));
+            assert_eq!(chosen::<Kind>(&[kind.to_string()]), Ok(vec![*kind]));
         }
-        assert_eq!(chosen(&["may*".into()]).unwrap().len(), 4);
-        assert!(chosen(&["tokyo".into()]).unwrap_err().contains("tokio-u-current"));
+        assert_eq!(chosen::<Kind>(&["may*".into()]).unwrap().len(), 4);
+        assert!(chosen::<Kind>(&["tokyo".into()]).unwrap_err().contains("tokio-u-current"));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use tokio_stream::wrappers::UnboundedReceiverStream;
 use tokio_stream::{StreamExt, StreamMap};
 
 use super::ROOM;
-use crate::messages::tasks::{Channel, Selection, Shared};
+use crate::messages::tasks::{Channel, Selection};
 
 /// `unbounded_channel`.
 pub struct Unbounded;
@@ -31,12 +31,6 @@ impl Channel for Unbounded {
     }
 }
 
-impl Shared for Unbounded {
-    fn share(sender: &Self::Sender) -> Self::Sender {
-        sender.clone()
-    }
-}
-
 impl Channel for Bounded {
     type Sender = Sender<u64>;
     type Receiver = Receiver<u64>;
@@ -51,12 +45,6 @@ impl Channel for Bounded {
 
     async fn recv(receiver: &mut Self::Receiver) -> Option<u64> {
         receiver.recv().await
-    }
-}
-
-impl Shared for Bounded {
-    fn share(sender: &Self::Sender) -> Self::Sender {
-        sender.clone()
     }
 }
 

@@ -90,7 +90,7 @@ fn task_links<C: tasks::Channel>(job: &impl Job, on: On, frame: Frame) -> Sample
     in_tasks(job, on, frame, |runtime, times| job.tasks::<C>(runtime, times))
 }
 
-fn task_shared<C: tasks::Shared>(job: &impl SharedJob, on: On, frame: Frame) -> Sample {
+fn task_shared<C: tasks::Channel<Sender: Clone>>(job: &impl SharedJob, on: On, frame: Frame) -> Sample {
     C::prepare();
     in_tasks(job, on, frame, |runtime, times| job.tasks::<C>(runtime, times))
 }

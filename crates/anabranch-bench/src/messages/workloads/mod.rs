@@ -15,7 +15,7 @@ use std::time::Duration;
 #[cfg(feature = "peers")]
 use tokio::runtime::Runtime;
 
-use super::blocking::{Blocking, Channel, Selection, Shared};
+use super::blocking::{Blocking, Channel, Selection};
 use super::peers::Kind;
 #[cfg(feature = "peers")]
 use super::tasks;
@@ -82,11 +82,11 @@ pub trait Job: Amount {
 /// A job over channels with many senders.
 pub trait SharedJob: Amount {
     /// Runs it in blocking code.
-    fn blocking<S: Blocking, C: Shared<S>>(&self, pool: &S::Pool, times: u64) -> Done;
+    fn blocking<S: Blocking, C: Channel<S, Sender: Clone>>(&self, pool: &S::Pool, times: u64) -> Done;
 
     /// Runs it in tasks.
     #[cfg(feature = "peers")]
-    fn tasks<C: tasks::Shared>(&self, runtime: &Runtime, times: u64) -> Done;
+    fn tasks<C: tasks::Channel<Sender: Clone>>(&self, runtime: &Runtime, times: u64) -> Done;
 }
 
 /// A job over channels from which one receiver selects.

@@ -12,7 +12,7 @@ use tokio::task::spawn;
 
 use super::{Amount, Frame, SelectJob, SharedJob, Workload};
 use crate::fibers::peers::Done;
-use crate::messages::blocking::{Blocking, Selection, Shared};
+use crate::messages::blocking::{Blocking, Channel, Selection};
 use crate::messages::peers::Kind;
 #[cfg(feature = "peers")]
 use crate::messages::tasks;
@@ -43,7 +43,7 @@ impl Amount for Msgsend {
 }
 
 impl SharedJob for Msgsend {
-    fn blocking<S: Blocking, C: Shared<S>>(&self, pool: &S::Pool, times: u64) -> Done {
+    fn blocking<S: Blocking, C: Channel<S, Sender: Clone>>(&self, pool: &S::Pool, times: u64) -> Done {
         let Msgsend { clients } = *self;
         S::root(pool, move |cx| {
             let watch = Stopwatch::start();
@@ -57,7 +57,7 @@ impl SharedJob for Msgsend {
                 C::send(cx, &mut replies, sum);
             });
             for _ in 0..clients {
-                let mut requests = C::share(&requests);
+                let mut requests = requests.clone();
                 S::spawn(move |cx| (0..times).for_each(|value| C::send(cx, &mut requests, value)));
             }
             drop(requests);
@@ -67,7 +67,7 @@ impl SharedJob for Msgsend {
     }
 
     #[cfg(feature = "peers")]
-    fn tasks<C: tasks::Shared>(&self, runtime: &Runtime, times: u64) -> Done {
+    fn tasks<C: tasks::Channel<Sender: Clone>>(&self, runtime: &Runtime, times: u64) -> Done {
         let Msgsend { clients } = *self;
         tasks::root(runtime, async move {
             let watch = Stopwatch::start();
@@ -81,7 +81,7 @@ impl SharedJob for Msgsend {
                 C::send(&mut replies, sum).await;
             });
             for _ in 0..clients {
-                let mut requests = C::share(&requests);
+                let mut requests = requests.clone();
                 spawn(async move {
                     for value in 0..times {
                         C::send(&mut requests, value).await;

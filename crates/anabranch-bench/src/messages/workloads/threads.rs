@@ -9,7 +9,7 @@ use tokio::runtime::Runtime;
 
 use super::{Amount, Frame, SharedJob, Workload};
 use crate::fibers::peers::Done;
-use crate::messages::blocking::{Blocking, Shared};
+use crate::messages::blocking::{Blocking, Channel};
 use crate::messages::peers::{Kind, Library};
 #[cfg(feature = "peers")]
 use crate::messages::tasks;
@@ -41,14 +41,14 @@ impl Amount for Threads {
 }
 
 impl SharedJob for Threads {
-    fn blocking<S: Blocking, C: Shared<S>>(&self, pool: &S::Pool, times: u64) -> Done {
+    fn blocking<S: Blocking, C: Channel<S, Sender: Clone>>(&self, pool: &S::Pool, times: u64) -> Done {
         let Threads { senders, .. } = *self;
         S::root(pool, move |cx| {
             let (sender, mut receiver) = C::new();
             let ready = Arc::new(Barrier::new(senders + 1));
             let sending: Vec<_> = (0..senders)
                 .map(|_| {
-                    let (mut sender, ready) = (C::share(&sender), Arc::clone(&ready));
+                    let (mut sender, ready) = (sender.clone(), Arc::clone(&ready));
                     S::spawn(move |cx| {
                         ready.wait();
                         (0..times).for_each(|value| C::send(cx, &mut sender, value));
@@ -69,7 +69,7 @@ impl SharedJob for Threads {
     }
 
     #[cfg(feature = "peers")]
-    fn tasks<C: tasks::Shared>(&self, _: &Runtime, _: u64) -> Done {
+    fn tasks<C: tasks::Channel<Sender: Clone>>(&self, _: &Runtime, _: u64) -> Done {
         unreachable!("only threads take part")
     }
 }
