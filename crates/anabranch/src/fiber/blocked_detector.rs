@@ -79,7 +79,7 @@ impl BlockedDetector {
 /// programs in its place.
 fn report(worker: &Worker, lasted: Duration, ran: Duration, has_run: bool) -> bool {
     let Some(registry) = worker.registry() else { return false };
-    let (mut others, mut is_needed) = (0, worker.was_woken());
+    let (mut others, mut is_needed) = (0, worker.fibers.were_woken());
     let mut running = None;
     worker.fibers.blocks.for_each(|fiber| match fiber.state() {
         State::Ready => (others, is_needed) = (others + 1, true),

@@ -12,7 +12,11 @@ pub(crate) mod context;
 #[expect(clippy::module_inception, reason = "the fiber itself, beside its parts")]
 pub(crate) mod fiber;
 #[cfg(not(loom))]
+pub(crate) mod fibers;
+#[cfg(not(loom))]
 mod idle_stacks;
+#[cfg(not(loom))]
+mod jobs;
 pub(crate) mod kick;
 #[cfg(not(loom))]
 pub(crate) mod limits;
@@ -21,7 +25,7 @@ pub(crate) mod locals;
 pub(crate) mod own_store;
 pub(crate) mod placed;
 #[cfg(not(loom))]
-mod placement;
+pub(crate) mod placement;
 mod queue_age;
 pub(crate) mod ready;
 #[cfg(not(loom))]

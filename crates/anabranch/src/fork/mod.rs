@@ -5,6 +5,8 @@
 //! [scope](scope) is on the heap instead.
 
 #[cfg(not(loom))]
+pub(crate) mod compute;
+#[cfg(not(loom))]
 pub(crate) mod execute;
 pub(crate) mod frame;
 #[cfg(not(loom))]

@@ -114,12 +114,12 @@ impl Heartbeat {
         registry.note_heartbeat(me);
         self.polls = false;
         for worker in registry.workers() {
-            self.polls |= worker.reactor.poll_for_owner();
+            self.polls |= worker.parking.reactor.poll_for_owner();
         }
         let (roots, steps) = (registry.count_roots(), registry.count_steps());
         // Fibers that were spawned from outside count as work even while no thread works.
         let is_waiting = registry.has_published_work();
-        let is_busy = is_waiting || registry.is_root_open() || registry.admission.has_waiting();
+        let is_busy = is_waiting || registry.is_root_open() || registry.slots.admission.has_waiting();
         let has_new_roots = roots != self.roots;
         if is_busy || has_new_roots || steps != self.steps {
             self.active = Instant::now();
@@ -139,7 +139,7 @@ impl Heartbeat {
             let found = self.sysmon.check(registry.workers());
             let has_released = self.standstill.check(registry, &found.blocked);
             if found.has_lent || has_released {
-                registry.slots_lent.add(1);
+                registry.slots.lent.add(1);
                 registry.note_free_slot();
             }
             if found.has_lent || has_released || found.is_unsure {
@@ -150,7 +150,7 @@ impl Heartbeat {
                 let has_idle = registry.first_workers().any(|worker| !worker.status.is_occupied());
                 if has_idle && registry.has_available_jobs() {
                     self.set_interval(registry, INTERVAL, INTERVAL);
-                    return Finding::Starved(StealPolicy::Aged(registry.micros_at(Instant::now())));
+                    return Finding::Starved(StealPolicy::Aged(registry.time.micros_at(Instant::now())));
                 }
                 self.set_interval(registry, FULL_INTERVAL, LONGEST_FULL_INTERVAL);
                 // Otherwise a wake-up does not help without a slot.
@@ -168,7 +168,7 @@ impl Heartbeat {
         // lasts less than an interval, nor for forks while the working threads use every core. Other work may have
         // nothing to do with theirs, and takes its turn.
         let is_waiting = is_waiting || registry.has_published_work();
-        let has_core = registry.count_active(registry.cores) < registry.cores;
+        let has_core = registry.count_active(registry.slots.cores) < registry.slots.cores;
         let sees_work = is_waiting || registry.sees_work();
         if sees_work {
             self.calm = 0;
@@ -180,7 +180,7 @@ impl Heartbeat {
         }
         let at_work = registry.workers().filter(|worker| worker.status.is_active());
         let clocks = at_work.map(|worker| (worker.index, sysmon::cpu_clock(worker.thread())));
-        if self.crowding.check(clocks, registry.cores, Instant::now()) {
+        if self.crowding.check(clocks, registry.slots.cores, Instant::now()) {
             // Without a core a wake-up does not help.
             self.doze = Doze::Nothing;
             return Finding::Nothing;
@@ -212,7 +212,7 @@ impl Heartbeat {
         self.interval = first.saturating_mul(1 << self.calm.min(16)).min(longest);
         self.calm = self.calm.saturating_add(1);
         self.doze = match self.interval {
-            interval if interval >= DOZE || registry.expects_forks() => Doze::All,
+            interval if interval >= DOZE || registry.demand.expects_forks() => Doze::All,
             interval if interval > INTERVAL => Doze::Fibers,
             _ => Doze::Nothing,
         };
@@ -251,7 +251,7 @@ impl Starving {
         self.stranded_since = is_stranded.then(|| self.stranded_since.unwrap_or_else(Instant::now));
         let mut is_starving = self.stranded_since.is_some_and(|since| since.elapsed() >= STARVING);
         for worker in registry.workers() {
-            if !worker.has_jobs() {
+            if !worker.scheduler().has_jobs() {
                 self.still.remove(&worker.index);
                 continue;
             }

@@ -16,6 +16,8 @@ mod build_error;
 #[cfg(not(loom))]
 mod builder;
 #[cfg(not(loom))]
+mod clock;
+#[cfg(not(loom))]
 pub(crate) mod counter;
 #[cfg(not(loom))]
 mod crowding;
@@ -25,6 +27,8 @@ mod current_thread;
 mod deadlock;
 #[cfg(not(loom))]
 pub(crate) mod default_pool;
+#[cfg(not(loom))]
+mod demand;
 #[cfg(not(loom))]
 mod fork_credit;
 #[cfg(not(loom))]
@@ -43,6 +47,8 @@ pub(crate) mod hooks;
 pub(crate) mod id;
 pub(crate) mod indices;
 #[cfg(not(loom))]
+pub(crate) mod injected;
+#[cfg(not(loom))]
 pub(crate) mod inspect;
 #[cfg(not(loom))]
 pub(crate) mod join_wait;
@@ -55,6 +61,8 @@ mod main_loop;
 #[cfg(not(loom))]
 pub(crate) mod panic_handler;
 #[cfg(not(loom))]
+pub(crate) mod parking;
+#[cfg(not(loom))]
 mod pending;
 #[cfg(not(loom))]
 mod publish;
@@ -63,8 +71,14 @@ pub(crate) mod registry;
 #[cfg(not(loom))]
 pub(crate) mod report;
 #[cfg(not(loom))]
+mod roots;
+#[cfg(not(loom))]
 mod run_work;
 pub(crate) mod sleep;
+#[cfg(not(loom))]
+mod slot;
+#[cfg(not(loom))]
+pub(crate) mod slots;
 #[cfg(not(loom))]
 pub(crate) mod stack_request;
 #[cfg(not(loom))]
@@ -90,6 +104,8 @@ mod thread_builder;
 mod thread_index;
 #[cfg(not(loom))]
 mod thread_main;
+#[cfg(not(loom))]
+pub(crate) mod thread_wait;
 #[cfg(not(loom))]
 pub(crate) mod threads;
 #[cfg(not(loom))]

@@ -60,9 +60,9 @@ pub(crate) fn add(report: &mut Report, registries: &[&Registry]) {
 /// Passes a request to the thread of a worker, and wakes it.
 fn ask(worker: &Worker, request: StackRequest) {
     let (has_fibers, has_thread) = (!request.fibers.is_empty(), request.thread.is_some());
-    worker.stack_requests.push(request);
+    worker.fibers.stack_requests.push(request);
     if std::ptr::eq(worker, Worker::current()) {
-        worker.answer_stack_requests(false);
+        worker.fibers.answer_stack_requests(false);
         return;
     }
     if has_fibers {
@@ -70,13 +70,13 @@ fn ask(worker: &Worker, request: StackRequest) {
         // Its thread does not end before it has settled the inbox; after that, the inbox has no mark, so no thread is
         // woken.
         unsafe {
-            Kick::send(&raw const worker.stack_requests.kick, &raw const worker.fibers.kicks, || {
-                worker.parker.unpark();
+            Kick::send(&raw const worker.fibers.stack_requests.kick, &raw const worker.fibers.kicks, || {
+                worker.parking.unpark();
             });
         }
     }
     if has_thread {
-        worker.unpark_beside();
+        worker.parking.unpark_elsewhere();
     }
 }
 

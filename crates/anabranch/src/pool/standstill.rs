@@ -56,7 +56,7 @@ impl Standstill {
         let computing = || registry.workers().filter(may_compute);
         let held = || registry.workers().filter(|worker| worker.status.is_held());
         // The forks of a thread in a foreign call may be private, those of the others are published.
-        let has_work = || registry.has_published_work() || registry.admission.has_waiting();
+        let has_work = || registry.has_published_work() || registry.slots.admission.has_waiting();
         let has_use = !blocked.is_empty() || held().next().is_some() && has_work();
         let is_full = registry.count_slots(registry.threads()) == registry.threads();
         if !has_use || !is_full || computing().any(|worker| !worker.status.is_held() && !is_blocked(worker)) {
@@ -64,8 +64,8 @@ impl Standstill {
             return false;
         }
         let now = Instant::now();
-        let waits = held().map(|worker| (worker.index, u64::from(worker.card.since())));
-        let calls = blocked.iter().map(|blocked| (blocked.worker, registry.micros_at(blocked.since)));
+        let waits = held().map(|worker| (worker.index, u64::from(worker.wait.status.since())));
+        let calls = blocked.iter().map(|blocked| (blocked.worker, registry.time.micros_at(blocked.since)));
         let signature = waits.chain(calls).fold(0u64, |sum, (worker, since)| {
             sum.wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add((worker as u64) << 48 ^ since)
         });
@@ -92,7 +92,8 @@ impl Standstill {
 /// blocking call.
 fn may_be_woken(registry: &Registry) -> bool {
     let has_deadline = |worker: &Worker| {
-        let mut has_deadline = worker.card.state() == State::SuspendedUntil || worker.reactor.has_sources();
+        let mut has_deadline =
+            worker.wait.status.state() == State::SuspendedUntil || worker.parking.reactor.has_sources();
         worker.fibers.blocks.for_each(|fiber| has_deadline |= fiber.state() == State::SuspendedUntil);
         has_deadline
     };

@@ -38,7 +38,7 @@ impl StealBackoff {
 
     /// Returns how long the next search may take.
     pub(super) fn search_time(&self, me: &Worker) -> Duration {
-        if me.time_to_next_fiber().is_some_and(|time| time < self.search) { NAP } else { self.search }
+        if me.scheduler().time_to_next().is_some_and(|time| time < self.search) { NAP } else { self.search }
     }
 
     /// Returns whether more pieces are likely to follow soon: yes if the last one was worth the theft, no after several
