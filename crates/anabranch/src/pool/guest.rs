@@ -1,7 +1,7 @@
 //! Guests: threads from outside that enter a pool. A guest takes a worker entry, and leaves it at the end.
 
 use crate::{
-    pool::{admission::PATIENCE, registry::Registry, thread_index::Away, worker::Worker},
+    pool::{admission::MAX_SLOT_WAIT, registry::Registry, thread_index::Away, worker::Worker},
     sys::{clock::Instant, thread::thread_local},
     wait::current_stack::Pinned,
 };
@@ -9,10 +9,10 @@ use std::{cell::Cell, panic::Location, ptr, time::Duration};
 
 /// How often the first guest that waits looks for a slot. A worker stops computing without notice when it begins
 /// fibers, or when a fiber of it returns from a loop.
-const RECHECK: Duration = Duration::from_millis(if cfg!(shuttle) { 1 } else { 5 });
+const RECHECK_INTERVAL: Duration = Duration::from_millis(if cfg!(shuttle) { 1 } else { 5 });
 
 /// The number of vacant worker entries that stay on the list for the next guests.
-const KEPT_ENTRIES: usize = if cfg!(shuttle) { 0 } else { 16 };
+const MAX_VACANT_ENTRIES: usize = if cfg!(shuttle) { 0 } else { 16 };
 
 thread_local! {
     /// The last worker entry of this thread as a guest, as a hint: the address of the pool, and the index.
@@ -88,14 +88,14 @@ impl Registry {
         loop {
             let has_room = || self.count_computing(self.threads()) < self.threads();
             let is_watched = cfg!(target_os = "linux") && self.sleep.has_heartbeat();
-            let may_begin = |now| has_room() || !is_watched && now == admitted && since.elapsed() >= PATIENCE;
+            let may_begin = |now| has_room() || !is_watched && now == admitted && since.elapsed() >= MAX_SLOT_WAIT;
             match self.slots.admission.try_admit(guest.index, may_begin, || guest.status.activate()) {
                 Ok(()) => break,
                 Err(now) if now != admitted => (admitted, since) = (now, Instant::now()),
                 Err(_) => {}
             }
             if self.slots.admission.next() == Some(guest.index) {
-                guest.parking.parker.park_timeout(RECHECK);
+                guest.parking.parker.park_timeout(RECHECK_INTERVAL);
             } else {
                 guest.parking.parker.park();
             }
@@ -160,7 +160,7 @@ impl Registry {
     /// Removes the vacant worker entries of guests from the list, except for a few.
     pub(crate) fn trim_entries(&self) {
         let is_vacant = |worker: &&Worker| !worker.is_own && !worker.status.is_occupied();
-        for worker in self.workers().filter(is_vacant).skip(KEPT_ENTRIES) {
+        for worker in self.workers().filter(is_vacant).skip(MAX_VACANT_ENTRIES) {
             if !worker.status.occupy() {
                 continue;
             }

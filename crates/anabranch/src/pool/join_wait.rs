@@ -19,21 +19,18 @@ use crate::{
     },
     pool::{
         run_work::Work,
-        steal::WORTH_RAID,
+        steal::MIN_SEARCH_BEFORE_RAID,
+        steal_backoff::MAX_SEARCH,
         worker::{ForkJoin, Worker},
     },
     sys::{clock::Instant, sync::hint, thread, unwind},
     trace::{State, work_span},
 };
-use std::{mem, time::Duration};
-
-/// How long a waiting thread searches before it parks. Parking and being woken costs some ten microseconds, and the
-/// slot goes to another thread meanwhile. The pieces that are worth waiting for are longer than that.
-const SEARCH_TIME: Duration = Duration::from_micros(100);
+use std::mem;
 
 /// How many checks it makes between two readings of the clock, and the number of checks in all where the machine has no
 /// core to spare.
-const CHECKS_BETWEEN: u32 = if cfg!(shuttle) { 4 } else { 64 };
+const CHECKS_PER_CLOCK_READ: u32 = if cfg!(shuttle) { 4 } else { 64 };
 
 /// How long a thread has waited since it last had something to do.
 #[derive(Default)]
@@ -52,16 +49,16 @@ impl SpinWait {
             return false;
         }
         self.checks += 1;
-        if !self.checks.is_multiple_of(CHECKS_BETWEEN) {
+        if !self.checks.is_multiple_of(CHECKS_PER_CLOCK_READ) {
             return true;
         }
         let Some(registry) = worker.registry() else { return false };
         let is_in_the_way = registry.count_active(registry.slots.cores + 1) > registry.slots.cores;
         let elapsed = self.since.get_or_insert_with(Instant::now).elapsed();
-        if is_in_the_way || elapsed >= SEARCH_TIME {
+        if is_in_the_way || elapsed >= MAX_SEARCH {
             return false;
         }
-        if elapsed >= WORTH_RAID && !mem::replace(&mut self.has_raided, true) {
+        if elapsed >= MIN_SEARCH_BEFORE_RAID && !mem::replace(&mut self.has_raided, true) {
             registry.raid_all();
             return true;
         }

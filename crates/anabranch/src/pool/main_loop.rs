@@ -8,7 +8,7 @@ use crate::{
         run_work::Work,
         sleep::{Assigned, Call, Idle},
         stats::Phase,
-        steal::WORTH_RAID,
+        steal::MIN_SEARCH_BEFORE_RAID,
         steal_backoff::StealBackoff,
         worker::Worker,
     },
@@ -161,7 +161,7 @@ impl Registry {
             // Otherwise a search looks at least once, however short it is.
             if is_in_the_way || has_searched && (ends_at_once || *now - start > search_time) {
                 // A thread in a long piece that does not fork serves no request.
-                let raids = !is_in_the_way && !has_raided && search_time >= WORTH_RAID;
+                let raids = !is_in_the_way && !has_raided && search_time >= MIN_SEARCH_BEFORE_RAID;
                 if !(raids && self.raid_all()) {
                     backoff.note_search(false);
                     return None;
@@ -344,7 +344,7 @@ impl Registry {
             return;
         }
         let bounds = [most, me.scheduler().time_to_next_batch(), me.fibers.time_to_trim()];
-        me.parking.reactor.park(&me.parking.parker, bounds.into_iter().flatten().min());
+        me.parking.park(bounds.into_iter().flatten().min());
         me.fibers.come_back();
     }
 

@@ -9,8 +9,8 @@
 //! | all threads wait | a slot is released |
 //! |---|---|
 //! | in foreign calls for other threads: for a lock, or in a channel of std; some perhaps explicitly | at once |
-//! | explicitly, while no fiber runs and nothing waits for a timer, a socket or a blocking call | after 5 ms ([`STILL`]) |
-//! | otherwise, for example in a sleep, or for a fiber that waits for a socket | after a second ([`LONG`]) in the same waits |
+//! | explicitly, while no fiber runs and nothing waits for a timer, a socket or a blocking call | after 5 ms ([`MIN_STANDSTILL`]) |
+//! | otherwise, for example in a sleep, or for a fiber that waits for a socket | after a second ([`MAX_HOLD`]) in the same waits |
 
 use crate::{
     fiber::status::State,
@@ -24,10 +24,10 @@ use crate::{
 use std::time::Duration;
 
 /// The time for which nothing may happen before a slot is released.
-const STILL: Duration = Duration::from_millis(if cfg!(shuttle) { 1 } else { 5 });
+const MIN_STANDSTILL: Duration = Duration::from_millis(if cfg!(shuttle) { 1 } else { 5 });
 
 /// The time for which the same waits may hold all slots in any case.
-const LONG: Duration = Duration::from_millis(if cfg!(shuttle) { 4 } else { 1000 });
+const MAX_HOLD: Duration = Duration::from_millis(if cfg!(shuttle) { 4 } else { 1000 });
 
 /// What the heartbeat worker remembers from one look to the next.
 #[derive(Default)]
@@ -79,7 +79,7 @@ impl Standstill {
             (waits.steps, waits.still_since) = (steps, now);
         }
         let wait_for_threads = !blocked.is_empty() && blocked.iter().all(|blocked| blocked.waits_for_thread);
-        let is_overdue = wait_for_threads || now - waits.still_since >= STILL || now - waits.since >= LONG;
+        let is_overdue = wait_for_threads || now - waits.still_since >= MIN_STANDSTILL || now - waits.since >= MAX_HOLD;
         is_overdue && {
             self.forget();
             held().any(|worker| worker.status.release_held())

@@ -25,7 +25,7 @@ const MAX_HOPS: usize = 16;
 const CHECKS_AFTER_REQUEST: usize = if cfg!(shuttle) { 2 } else { 20 };
 
 /// After a search of this length a raid is worth its cost, some microseconds.
-pub(super) const WORTH_RAID: Duration = Duration::from_micros(20);
+pub(super) const MIN_SEARCH_BEFORE_RAID: Duration = Duration::from_micros(20);
 
 /// Thieves call these functions of their victim.
 impl ForkJoin<'_> {
