@@ -30,25 +30,26 @@ use std::{
 /// After this many turns of fibers the worker takes work from elsewhere: a fiber to begin, a task or a fork.
 const ELSEWHERE_EVERY: u32 = if cfg!(shuttle) { 4 } else { 16 };
 
-/// See the [module](self).
+/// See the [module](self). The jobs are first: see [`Worker`].
+#[repr(C)]
 pub(crate) struct Fibers {
     /// Fibers that have not started. On cache lines of its own, as are `inbox` and `local`: searching threads read the
     /// rest of a worker all the time.
     pub(crate) jobs: CachePadded<RunQueue<Job>>,
-    /// Fibers to start that other threads have placed here.
-    pub(crate) placed: Placed<Job>,
     /// Fibers that other threads have woken.
     pub(crate) inbox: CachePadded<Inbox<Fiber>>,
-    /// Kicks from other threads. They are rare, so this has no cache line of its own.
-    pub(crate) kicks: Inbox<Kick>,
     /// The state that only the worker's thread accesses.
     pub(crate) local: CachePadded<Local>,
+    /// Kicks from other threads. They are rare, so this has no cache line of its own.
+    pub(crate) kicks: Inbox<Kick>,
     pub(crate) blocks: Blocks,
+    /// Fibers to start that other threads have placed here.
+    pub(crate) placed: Placed<Job>,
+    /// The requests for the stacks of the fibers, and of the worker's thread.
+    pub(crate) stack_requests: StackRequests,
     /// The number of times that the worker has looked for a job.
     pub(super) ticks: Cell<u32>,
     rounds: Cell<u32>,
-    /// The requests for the stacks of the fibers, and of the worker's thread.
-    pub(crate) stack_requests: StackRequests,
     /// Whether the pool has hooks for fibers, or is traced. Then each switch passes through the worker's own stack.
     pub(super) are_observed: bool,
 }

@@ -46,8 +46,8 @@ impl Scheduler<'_> {
         idle.trim_at.set(None);
         let stack = stacks.take()?;
         let fiber = idle.stackless.borrow_mut().pop().unwrap_or_else(|| fibers.blocks.add(self.worker));
-        // SAFETY: the block is new or from `stackless`, so it has no stack. It is in a box, so it does not move. The worker
-        // strips its blocks before it frees them, and before its thread ends: this ends the context.
+        // SAFETY: the block is new or from `stackless`, so it has no stack. It is in a box, so it does not move. The
+        // worker strips its blocks before it frees them, and before its thread ends: this ends the context.
         unsafe {
             let serve = move |exit: &_| (*fiber).home().scheduler().serve_fibers(&*fiber, exit);
             (*fiber).equip(stack, serve);

@@ -11,8 +11,8 @@ use crate::{pool::worker::Worker, sys::clock::Instant};
 use std::time::Duration;
 
 /// The longest time for which a thread without work searches before it parks and releases its slot. Parking and being
-/// woken costs some ten microseconds. The time is about as long as the gaps between the parallel parts of a program that
-/// is parallel throughout, and shorter than the pieces that are worth waiting for.
+/// woken costs some ten microseconds. The time is about as long as the gaps between the parallel parts of a program
+/// that is parallel throughout, and shorter than the pieces that are worth waiting for.
 pub(super) const MAX_SEARCH: Duration = Duration::from_micros(100);
 
 /// The shortest time for which a worker searches. If a timer of its own fibers ends the search, it searches no longer.
