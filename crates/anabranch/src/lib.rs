@@ -117,26 +117,39 @@
 //! - `tracing`: the spans of the crate `tracing` follow their fibers, `TracingSpans`.
 //! - `metrics`: the counters of a pool for the crate `metrics`, `Stats::report_metrics`.
 
-#![cfg_attr(not(any(unix, windows)), allow(dead_code, reason = "there are no fibers to use it"))]
+#![cfg_attr(loom, allow(dead_code, unused_imports, reason = "the models run a part of the crate"))]
+#![cfg_attr(
+    not(any(unix, windows)),
+    allow(dead_code, unreachable_code, unused_variables, reason = "there are no stacks for fibers")
+)]
 
-#[cfg_attr(loom, allow(dead_code, unused_imports, reason = "the models run a part of it"))]
+/// Compiles items under one condition. It has the name and the form of the macro of the crate `cfg-if`, because
+/// rustfmt finds modules in such calls.
+macro_rules! cfg_if {
+    (if #[cfg($condition:meta)] { $($item:item)* }) => { $(#[cfg($condition)] $item)* };
+}
+
 mod bias;
-#[cfg_attr(loom, allow(dead_code, reason = "the models run a part of it"))]
 pub mod channel;
+mod cx;
+mod fiber;
+mod fork;
+mod pool;
+pub mod proto;
+#[cfg_attr(
+    any(shuttle, not(feature = "net"), not(any(unix, windows))),
+    allow(dead_code, reason = "there are no sockets to use it")
+)]
+mod reactor;
+pub mod sync;
+mod sys;
+pub mod time;
+mod wait;
+
 #[cfg(doctest)]
 mod compile_fail;
-#[cfg_attr(loom, allow(dead_code, unused_imports, reason = "the models run a part of it"))]
-mod cx;
 #[cfg(not(loom))]
 mod error;
-#[cfg_attr(loom, allow(dead_code, unused_imports, reason = "the models run a part of it"))]
-#[cfg_attr(
-    not(any(unix, windows)),
-    allow(unreachable_code, unused_variables, reason = "there are no stacks for fibers")
-)]
-mod fiber;
-#[cfg_attr(loom, allow(dead_code, unused_imports, reason = "the models run a part of it"))]
-mod fork;
 #[cfg(any(doc, doctest))]
 pub mod guide;
 #[cfg(not(loom))]
@@ -145,36 +158,15 @@ pub mod iter;
 mod models;
 #[cfg(all(feature = "net", any(unix, windows), not(any(loom, shuttle))))]
 pub mod net;
-#[cfg_attr(loom, allow(dead_code, reason = "the models run a part of it"))]
-#[cfg_attr(
-    not(any(unix, windows)),
-    allow(unreachable_code, unused_variables, reason = "there are no stacks for fibers")
-)]
-mod pool;
 #[cfg(not(loom))]
 pub mod prelude;
-#[cfg_attr(loom, allow(dead_code, reason = "the models run a part of it"))]
-pub mod proto;
-#[cfg_attr(
-    any(loom, shuttle, not(feature = "net"), not(any(unix, windows))),
-    allow(dead_code, reason = "there are no sockets to use it")
-)]
-mod reactor;
 #[cfg(all(feature = "signal", any(unix, windows), not(any(loom, shuttle))))]
 pub mod signal;
-#[cfg_attr(loom, allow(dead_code, reason = "the models run a part of it"))]
-pub mod sync;
-#[cfg_attr(loom, allow(dead_code, unused_imports, reason = "the models run a part of it"))]
-mod sys;
-#[cfg_attr(loom, allow(dead_code, unused_imports, reason = "the models run a part of it"))]
-pub mod time;
 #[cfg(all(any(unix, windows), not(any(loom, shuttle))))]
 pub mod trace;
 #[cfg(not(all(any(unix, windows), not(any(loom, shuttle)))))]
 #[allow(dead_code, unused_imports, reason = "nothing is recorded")]
 mod trace;
-#[cfg_attr(loom, allow(dead_code, reason = "the models run a part of it"))]
-mod wait;
 
 #[cfg(all(feature = "tracing", not(loom)))]
 pub use crate::pool::TracingSpans;

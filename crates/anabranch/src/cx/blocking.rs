@@ -168,7 +168,7 @@ impl Cx<'_> {
         // and its result are `Send`, so any thread may run it.
         let is_submitted = unsafe { threads.submit(call.node()) };
         if is_submitted {
-            let worker = &Worker::current().fibers.local;
+            let worker = &Worker::current().fibers.local.balance;
             worker.begin_blocking_call();
             // SAFETY: the call was submitted to these threads.
             unsafe { call.wait(self, threads, reason) };

@@ -107,18 +107,18 @@ impl Cx<'_> {
         let worker = Worker::current();
         // SAFETY: this scope and the waiter of this `Cx` outlive the call, and the new scope does not move.
         let cancel = unsafe { CancelScope::below(self.scope, self.waiter_address(), false) };
-        let newest = worker.stack.newest();
+        let newest = worker.compute.stack.newest();
         let fork = Fork::new(Half { function: b, cancel: &raw const cancel, deadline: self.deadline }, newest);
         // SAFETY: the frame is not null, and this thread has linked it, so it is alive.
         if !newest.is_null() && unsafe { Frame::pins_its_stack(newest) } {
             fork.pin();
         }
-        let is_requested = worker.stack.is_requested();
+        let is_requested = worker.compute.stack.is_requested();
         // SAFETY: a fiber or thread with a `Cx` is in a pool, and this is its thread. The frame is popped below, before
         // `fork` ends.
-        unsafe { worker.stack.push(fork.frame()) };
+        unsafe { worker.compute.stack.push(fork.frame()) };
         if is_requested {
-            worker.serve(Origin { at: Some(reason.at), job: type_name::<Half<B>> });
+            worker.fork_join().serve(Origin { at: Some(reason.at), job: type_name::<Half<B>> });
         }
         // Caught, because a fiber or thread that unwinds must not wait.
         let ra = catch_unwind(AssertUnwindSafe(|| a(&self.within(&cancel, self.deadline, self.locals))));
@@ -128,7 +128,7 @@ impl Cx<'_> {
         // SAFETY: the frame was pushed above, and all frames that `a` pushed have been popped. A fiber or thread does
         // not change its worker.
         let rb = unsafe {
-            if !worker.stack.pop(fork.frame()) && self.finish(worker, &fork, reason) {
+            if !worker.compute.stack.pop(fork.frame()) && self.finish(worker, &fork, reason) {
                 Either::Result(fork.take_result())
             } else {
                 Either::Half(fork.take_job())
@@ -212,7 +212,7 @@ impl Cx<'_> {
     #[inline(never)]
     unsafe fn finish<J: Job>(&self, worker: &Worker, fork: &Fork<J>, reason: WaitReason) -> bool {
         // SAFETY: the caller has pushed the fork on this worker's stack and has just popped it.
-        let offer = unsafe { worker.stack.finish_offered(fork.frame()) };
+        let offer = unsafe { worker.compute.stack.finish_offered(fork.frame()) };
         offer.is_some_and(|offer| !offer.take_back(self, reason))
     }
 }

@@ -18,7 +18,7 @@ use crate::{
         one_fiber::{OneFiber, ScopeOfManyFibers},
         scope_data::{PARENT, ScopeData},
     },
-    fiber::task::Name,
+    fiber::{placement, task::Name},
     fork::scope::{Panic, report},
     sys::{
         carrier::is_large,
@@ -316,7 +316,7 @@ impl<'scope> Spawner<'scope, '_> {
         // job, outlives the data.
         unsafe {
             let (job, handle) = child::make(self.data, origin, name, function);
-            (*self.data.registry).inject(job);
+            placement::inject(&*self.data.registry, job);
             handle
         }
     }

@@ -66,7 +66,7 @@ pub fn sleep_async(duration: Duration) -> SleepAsync {
 
 #[track_caller]
 fn sleep_in(registry: &Registry, duration: Duration) -> SleepAsync {
-    let end = registry.clock.now().checked_add(duration);
+    let end = registry.time.clock.now().checked_add(duration);
     let fiber = spawn_task(registry, "sleep_async", move |cx| {
         // A cancelled sleep counts as over: either there is no waiter, or the pool ends.
         _ = match end {

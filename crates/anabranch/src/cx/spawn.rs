@@ -7,7 +7,7 @@ use crate::{
         handle::{Ended, JoinHandle, Shared, TaskRef, UnreportedPanic},
         join_error::JoinError,
     },
-    fiber::{fiber::Fiber, task::Name},
+    fiber::{fiber::Fiber, placement, task::Name},
     pool::{Pool, registry::Registry},
     sys::{carrier::is_large, unwind::catch_unwind},
     wait::suspend::Suspend,
@@ -158,7 +158,7 @@ where
     // run it.
     let (task, job) =
         unsafe { Block::<Shared, F, Ended<T>, N>::allocate(Location::caller(), name, function, Shared::new) };
-    registry.inject(job);
+    placement::inject(registry, job);
     task
 }
 

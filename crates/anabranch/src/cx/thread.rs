@@ -55,7 +55,7 @@ impl BlockingThread {
         let shared = Parked::new();
         shared.waiter.bind_to(Stack::current());
         let worker = Worker::current();
-        worker.runs.set(worker.runs.get() + 1);
+        worker.wait.runs.set(worker.wait.runs.get() + 1);
         Self {
             shared,
             shares: Cell::new(SHARES),
@@ -69,7 +69,7 @@ impl BlockingThread {
 impl Drop for BlockingThread {
     fn drop(&mut self) {
         // SAFETY: the thread has held the worker entry since `new`, as `runs` demands, so the entry is alive.
-        let runs = unsafe { &(*self.worker).runs };
+        let runs = unsafe { &(*self.worker).wait.runs };
         runs.set(runs.get() - 1);
     }
 }
@@ -115,22 +115,22 @@ struct Before {
 
 impl<'a> Shown<'a> {
     fn new(worker: &'a Worker, reason: WaitReason, waiter: *const Waiter, has_deadline: bool) -> Self {
-        let card = &worker.card;
+        let card = &worker.wait.status;
         let state = card.state();
         let reason_before = if state == State::Idle { None } else { card.reason() };
         let outer = reason_before.map(|reason| Before {
             state,
             reason,
             since: card.since(),
-            waiter: worker.waiter.load(Ordering::Relaxed),
+            waiter: worker.wait.waiter.load(Ordering::Relaxed),
         });
         if outer.is_none()
             && let Some(name) = thread::current().name()
         {
             card.set_name(name.into());
         }
-        worker.waiter.store(waiter.cast_mut().cast(), Ordering::Relaxed);
-        card.suspend(reason, worker.registry().map_or(0, |registry| registry.tick_at(Instant::now())));
+        worker.wait.waiter.store(waiter.cast_mut().cast(), Ordering::Relaxed);
+        card.suspend(reason, worker.registry().map_or(0, |registry| registry.time.tick_at(Instant::now())));
         if has_deadline {
             card.set(State::SuspendedUntil);
         }
@@ -141,7 +141,7 @@ impl<'a> Shown<'a> {
 
 impl Drop for Shown<'_> {
     fn drop(&mut self) {
-        let card = &self.worker.card;
+        let card = &self.worker.wait.status;
         let waiter = match &self.outer {
             Some(before) => {
                 card.suspend(before.reason, before.since);
@@ -156,7 +156,7 @@ impl Drop for Shown<'_> {
                 ptr::null_mut()
             }
         };
-        self.worker.waiter.store(waiter, Ordering::Relaxed);
+        self.worker.wait.waiter.store(waiter, Ordering::Relaxed);
     }
 }
 
@@ -170,7 +170,7 @@ unsafe impl Suspend for BlockingThread {
     fn suspend(&self, deadline: u64, reason: WaitReason) -> Option<PendingSwitch> {
         let me = Worker::current();
         let waiter = &self.shared.waiter;
-        me.publish_all();
+        me.fork_join().publish_all();
         me.announce();
         let _woken_by_the_clock = (deadline != NEVER).then(|| {
             let shared = Arc::clone(&self.shared);
@@ -187,7 +187,7 @@ unsafe impl Suspend for BlockingThread {
         let _shown = Shown::new(me, reason, self.waiter(), deadline != NEVER);
         let mut is_long = false;
         while waiter.selected().is_none() {
-            me.answer_stack_requests_while_waiting();
+            me.fibers.answer_stack_requests_while_waiting();
             if deadline != NEVER && self.clock().tick() >= deadline && waiter.select_itself(Selected::TimedOut) {
                 return None;
             }
@@ -235,6 +235,6 @@ pub(crate) unsafe fn status_of_waiting<'a>(waiter: *const Waiter) -> Option<&'a 
             return Some(&(*fiber.cast::<Fiber>()).card);
         }
         let me = Worker::current();
-        ((*waiter).resumes() && !(*waiter).has_home() && me.registry().is_some()).then_some(&me.card)
+        ((*waiter).resumes() && !(*waiter).has_home() && me.registry().is_some()).then_some(&me.wait.status)
     }
 }

@@ -19,10 +19,10 @@ use std::{
 };
 
 /// The time for which a fiber may keep its thread before the pool reports it.
-const SUSPICIOUS: Duration = Duration::from_secs(1);
+const MIN_BLOCKED: Duration = Duration::from_secs(1);
 
 /// How often to look.
-const PERIOD: Duration = Duration::from_millis(100);
+const CHECK_INTERVAL: Duration = Duration::from_millis(100);
 
 /// The state that the heartbeat worker keeps between two looks.
 #[derive(Default)]
@@ -44,7 +44,7 @@ impl BlockedDetector {
     /// Looks at all workers, if enough time has passed since the last look.
     pub(crate) fn check<'a>(&mut self, workers: impl Iterator<Item = &'a Worker>) {
         let now = Instant::now();
-        if self.last.is_some_and(|last| now - last < PERIOD) {
+        if self.last.is_some_and(|last| now - last < CHECK_INTERVAL) {
             return;
         }
         self.last = Some(now);
@@ -65,7 +65,7 @@ impl BlockedDetector {
             }
             let (lasted, ran) = (now - still.at, Duration::from_nanos(clock.saturating_sub(still.clock)));
             let has_run = std::mem::replace(&mut still.last_clock, clock) != clock;
-            if lasted >= SUSPICIOUS && report(worker, lasted, ran, has_run) {
+            if lasted >= MIN_BLOCKED && report(worker, lasted, ran, has_run) {
                 // Reports the worker again only if it switches and then blocks again.
                 still.at = now + Duration::from_secs(u32::MAX.into());
             }
@@ -79,7 +79,7 @@ impl BlockedDetector {
 /// programs in its place.
 fn report(worker: &Worker, lasted: Duration, ran: Duration, has_run: bool) -> bool {
     let Some(registry) = worker.registry() else { return false };
-    let (mut others, mut is_needed) = (0, worker.was_woken());
+    let (mut others, mut is_needed) = (0, worker.fibers.were_woken());
     let mut running = None;
     worker.fibers.blocks.for_each(|fiber| match fiber.state() {
         State::Ready => (others, is_needed) = (others + 1, true),
@@ -90,7 +90,7 @@ fn report(worker: &Worker, lasted: Duration, ran: Duration, has_run: bool) -> bo
     let Some((fiber, spawned_at)) = running.filter(|_| others > 0) else { return false };
     let (kind, lasted) = if !has_run && sysmon::is_asleep(worker.thread()) == Some(true) {
         (HazardKind::BlockedThread, lasted)
-    } else if ran >= SUSPICIOUS && is_needed && registry.pool_threads.is_first_long_computation() {
+    } else if ran >= MIN_BLOCKED && is_needed && registry.pool_threads.is_first_long_computation() {
         (HazardKind::LongComputation, ran)
     } else {
         return false;

@@ -119,7 +119,7 @@ unsafe fn kick(fiber: *const Fiber) {
     // fibers.
     unsafe {
         let home = (*fiber).home;
-        let parker = &raw const (*home).parker;
+        let parker = &raw const (*home).parking.parker;
         Kick::send(&raw const (*fiber).kick, &raw const (*home).fibers.kicks, || (*parker).unpark());
     }
 }
@@ -136,7 +136,7 @@ unsafe fn wake(fiber: *const Fiber) {
             let local = &(*home).fibers.local;
             local.ready.push(fiber);
         } else {
-            let parker = &raw const (*home).parker;
+            let parker = &raw const (*home).parking.parker;
             Inbox::push_remote(ptr::from_ref::<Inbox<Fiber>>(&(*home).fibers.inbox), fiber, || (*parker).unpark());
         }
     }
@@ -321,7 +321,7 @@ impl Fiber {
             self.forks.set(ptr::null());
             // SAFETY: `prepare_switch` detached the list, and the frames are on the fiber's stack. No other fiber runs
             // on this worker, so no frame is linked.
-            unsafe { self.home().stack.attach(forks) };
+            unsafe { self.home().compute.stack.attach(forks) };
         }
     }
 

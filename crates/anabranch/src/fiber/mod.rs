@@ -4,48 +4,41 @@
 //! fibers. On Windows stacks are those of corosensei. Where no stack can be left, as on WebAssembly, there are no
 //! fibers.
 
-#[cfg(not(loom))]
-pub(crate) mod blocked_detector;
-#[cfg(not(loom))]
-pub(crate) mod context;
-#[cfg(not(loom))]
-#[expect(clippy::module_inception, reason = "the fiber itself, beside its parts")]
-pub(crate) mod fiber;
-#[cfg(not(loom))]
-mod idle_stacks;
 pub(crate) mod kick;
-#[cfg(not(loom))]
-pub(crate) mod limits;
 pub(crate) mod locals;
-#[cfg(not(loom))]
-pub(crate) mod own_store;
 pub(crate) mod placed;
-#[cfg(not(loom))]
-mod placement;
 mod queue_age;
 pub(crate) mod ready;
-#[cfg(not(loom))]
-pub(crate) mod ready_queue;
 pub(crate) mod run_queue;
-#[cfg(not(loom))]
-mod scheduler;
 pub(crate) mod shutdown;
-#[cfg(not(loom))]
-pub(crate) mod stack;
-#[cfg(not(loom))]
-mod stack_trace;
-#[cfg(not(loom))]
-pub(crate) mod status;
-#[cfg(not(loom))]
-pub(crate) mod steal_policy;
-#[cfg(not(loom))]
-mod suspend;
+pub(crate) mod task_alloc;
+mod task_region;
+
+cfg_if! {
+    if #[cfg(not(loom))] {
+        pub(crate) mod blocked_detector;
+        pub(crate) mod context;
+        #[expect(clippy::module_inception, reason = "the fiber itself, beside its parts")]
+        pub(crate) mod fiber;
+        pub(crate) mod fibers;
+        mod idle_stacks;
+        mod jobs;
+        pub(crate) mod limits;
+        pub(crate) mod own_store;
+        pub(crate) mod placement;
+        pub(crate) mod ready_queue;
+        mod scheduler;
+        pub(crate) mod stack;
+        mod stack_trace;
+        pub(crate) mod status;
+        pub(crate) mod steal_policy;
+        mod suspend;
+        pub(crate) mod task;
+    }
+}
+
 #[cfg(all(target_arch = "x86_64", unix, not(anabranch_portable_switch)))]
 pub(crate) mod switch;
 #[cfg(not(all(target_arch = "x86_64", unix, not(anabranch_portable_switch))))]
 #[path = "no_switch.rs"]
 pub(crate) mod switch;
-#[cfg(not(loom))]
-pub(crate) mod task;
-pub(crate) mod task_alloc;
-mod task_region;

@@ -32,16 +32,18 @@
 //! outside left one worker of two with 1.9 times the mean, at normal priority.
 
 use crate::{
-    fiber::{placed::Patience, task::Job},
-    pool::{
-        registry::Registry,
-        worker::{Local, Worker},
+    fiber::{
+        fibers::{Balance, Scheduler},
+        placed::Patience,
+        task::Job,
     },
+    pool::{registry::Registry, worker::Worker},
     sys::{
         clock::Instant,
         sync::{Ordering, fence},
     },
     time::NEVER,
+    trace::{Event, Site},
 };
 
 /// The number of fibers from which on a worker compares its load while it starts fibers.
@@ -61,37 +63,57 @@ const fn share(difference: usize, left: usize) -> usize {
     difference / (left + 1)
 }
 
-impl Registry {
-    /// Places a job from outside of the pool on one of two workers. Returns `false` if neither looks at its list.
-    pub(crate) fn place_from_outside(&self, job: Job) -> bool {
-        let turn = self.next_turn();
-        let threads = self.threads();
-        // The second choice is never the first, unless there is one worker only.
-        let second = turn + 1 + (turn / threads) % threads.saturating_sub(1).max(1);
-        let choices = [turn, second].map(|turn| self.worker(turn % threads));
-        let Some(worker) = choices.into_iter().filter(|worker| worker.serves_placed()).min_by_key(|it| it.load())
-        else {
-            return false;
-        };
-        self.place(worker, [job]);
-        true
+/// Enqueues a fiber to start: in the caller's own queue if it is in this pool, or else on one of the workers.
+pub(crate) fn inject(registry: &Registry, job: Job) {
+    let here = Worker::current();
+    let trace = &registry.trace;
+    if trace.is_on() {
+        // SAFETY: the job was not run, since no queue has it.
+        let site = unsafe { job.origin() }.map_or(Site::UNKNOWN, |origin| trace.site("", origin));
+        trace.record(|| Event::Spawn(site));
     }
-
-    fn place(&self, worker: &Worker, jobs: impl IntoIterator<Item = Job>) {
-        worker.placed().place(jobs, self.micros_at(Instant::now()));
-        worker.parker.unpark();
-        // The worker may have begun to wait meanwhile: see `Worker::lend_slot`.
-        fence(Ordering::SeqCst);
-        match worker.patience() {
-            Patience::Idle => {}
-            // If the worker is at work for long, a thief has to find the jobs.
-            Patience::AtWork => self.wake_heartbeat_for_work(),
-            Patience::None => self.announce_work(),
+    if here.is_of(registry) {
+        // SAFETY: this thread holds the worker entry, so it is the owner of the queue.
+        unsafe { here.fibers.jobs.push(job) };
+        if registry.sleep.dozes_for_fibers() {
+            registry.wake_heartbeat_slow();
+        }
+        return;
+    }
+    match choose_worker(registry) {
+        Some(worker) => place(registry, worker, [job]),
+        None => {
+            registry.worker(registry.injected.next_turn() % registry.threads()).fibers.jobs.inject(job);
+            registry.announce_work();
         }
     }
 }
 
-impl Local {
+/// Chooses a worker for a job from outside of the pool, of two. Returns `None` if neither looks at its list.
+fn choose_worker(registry: &Registry) -> Option<&Worker> {
+    let turn = registry.injected.next_turn();
+    let threads = registry.threads();
+    // The second choice is never the first, unless there is one worker only.
+    let second = turn + 1 + (turn / threads) % threads.saturating_sub(1).max(1);
+    let choices = [turn, second].map(|turn| registry.worker(turn % threads));
+    let serving = choices.into_iter().filter(|worker| worker.scheduler().serves_placed());
+    serving.min_by_key(|worker| worker.scheduler().load())
+}
+
+fn place(registry: &Registry, worker: &Worker, jobs: impl IntoIterator<Item = Job>) {
+    worker.fibers.placed.place(jobs, registry.time.micros_at(Instant::now()));
+    worker.parking.unpark();
+    // The worker may have begun to wait meanwhile: see `Worker::lend_slot`.
+    fence(Ordering::SeqCst);
+    match worker.scheduler().patience() {
+        Patience::Idle => {}
+        // If the worker is at work for long, a thief has to find the jobs.
+        Patience::AtWork => registry.wake_heartbeat_for_work(),
+        Patience::None => registry.announce_work(),
+    }
+}
+
+impl Balance {
     /// Makes the worker compare its load before it begins the next fiber.
     pub(super) fn compare_next(&self) {
         self.compares_from.set(1);
@@ -109,17 +131,17 @@ impl Local {
     }
 }
 
-impl Worker {
+impl Scheduler<'_> {
     /// Returns the number of fibers of this worker, begun or not, as of a moment ago.
-    fn load(&self) -> usize {
-        self.counters.live.get() as usize + self.fibers.jobs.len() + self.placed().len()
+    fn load(self) -> usize {
+        self.worker.counters.live.get() as usize + self.worker.fibers.jobs.len() + self.worker.fibers.placed.len()
     }
 
     /// Returns the job that this worker begins when it is about to begin `job`: the same one, unless the load is too
     /// high.
     #[inline]
-    pub(super) fn balance(&self, job: Job) -> Option<Job> {
-        if self.counters.live.get() < self.fibers.local.compares_from.get() as u64 {
+    pub(super) fn balance(self, job: Job) -> Option<Job> {
+        if self.worker.counters.live.get() < self.worker.fibers.local.balance.compares_from.get() as u64 {
             Some(job)
         } else {
             self.compare(job)
@@ -127,89 +149,95 @@ impl Worker {
     }
 
     #[cold]
-    fn compare(&self, job: Job) -> Option<Job> {
-        let Some(registry) = self.registry().filter(|registry| !registry.is_closing()) else { return Some(job) };
-        let local = &self.fibers.local;
+    fn compare(self, job: Job) -> Option<Job> {
+        let Some(registry) = self.worker.registry().filter(|registry| !registry.is_closing()) else { return Some(job) };
+        let balance = &self.worker.fibers.local.balance;
         let job = self.leave_to_idle_worker(registry, job)?;
-        let turn = local.compared.get().wrapping_add(1);
-        local.compared.set(turn);
+        let turn = balance.compared.get().wrapping_add(1);
+        balance.compared.set(turn);
         // Never this worker itself. A spare compares with all.
-        let others = registry.threads() - usize::from(self.index < registry.threads());
+        let others = registry.threads() - usize::from(self.worker.index < registry.threads());
         let Some(step) = turn.checked_rem(others) else {
-            local.compares_from.set(usize::MAX);
+            balance.compares_from.set(usize::MAX);
             return Some(job);
         };
-        let other = registry.worker(if self.index < registry.threads() {
-            (self.index + 1 + step) % registry.threads()
+        let other = registry.worker(if self.worker.index < registry.threads() {
+            (self.worker.index + 1 + step) % registry.threads()
         } else {
             step
         });
-        let left = match local.left_in_round.get() {
+        let left = match balance.left_in_round.get() {
             0 => others,
             left => left,
         };
-        local.left_in_round.set(left - 1);
-        let (mine, theirs) = (self.load(), other.load());
-        let is_worth_while = mine > theirs + margin(mine) && other.serves_placed();
+        balance.left_in_round.set(left - 1);
+        let (mine, theirs) = (self.load(), other.scheduler().load());
+        let is_worth_while = mine > theirs + margin(mine) && other.scheduler().serves_placed();
         if !is_worth_while {
             if step + 1 == others {
-                let live = self.counters.live.get() as usize;
-                local.compares_from.set(live + margin(live));
+                let live = self.worker.counters.live.get() as usize;
+                balance.compares_from.set(live + margin(live));
             }
             return Some(job);
         }
-        let queue = &self.fibers.jobs;
+        let queue = &self.worker.fibers.jobs;
         let surplus = share(mine - theirs, left);
         // SAFETY: this thread holds the worker entry, so it is the owner of the queue.
         let oldest = (0..surplus.min(queue.len().div_ceil(2))).map_while(|_| unsafe { queue.take_oldest() });
         let mut jobs: Vec<Job> = oldest.collect();
         // Those that have begun stay.
-        let own = if jobs.is_empty() || self.counters.live.get() as usize > theirs + margin(mine) {
+        let own = if jobs.is_empty() || self.worker.counters.live.get() as usize > theirs + margin(mine) {
             jobs.push(job);
             None
         } else {
             Some(job)
         };
-        self.counters.placed.add(jobs.len() as u64);
-        registry.place(other, jobs);
+        self.worker.counters.placed.add(jobs.len() as u64);
+        place(registry, other, jobs);
         own
     }
 
     /// Returns whether this worker will look soon at the fibers that are placed on it.
-    fn serves_placed(&self) -> bool {
-        self.placed().is_served() && self.patience() != Patience::None
+    fn serves_placed(self) -> bool {
+        self.worker.fibers.placed.is_served() && self.patience() != Patience::None
     }
 
     /// Leaves the job to an idle worker that owns no fibers, if fibers of this worker wait for events from outside.
     /// Returns the job if this worker should begin it.
-    fn leave_to_idle_worker(&self, registry: &Registry, job: Job) -> Option<Job> {
+    fn leave_to_idle_worker(self, registry: &Registry, job: Job) -> Option<Job> {
         if !self.waits_for_events() {
             return Some(job);
         }
-        let is_idle = |worker: &&Worker| !worker.status.is_occupied() && worker.load() == 0 && worker.serves_placed();
+        let is_idle = |worker: &&Worker| {
+            let scheduler = worker.scheduler();
+            !worker.status.is_occupied() && scheduler.load() == 0 && scheduler.serves_placed()
+        };
         let Some(idle) = registry.first_workers().find(is_idle) else { return Some(job) };
-        self.counters.placed.add(1);
-        registry.place(idle, [job]);
+        self.worker.counters.placed.add(1);
+        place(registry, idle, [job]);
         None
     }
 
     /// Returns whether fibers of this worker wait for timers, sockets or blocking calls.
-    fn waits_for_events(&self) -> bool {
-        let local = &self.fibers.local;
-        self.owns_fibers()
-            && (local.next_deadline() != NEVER || local.blocking_calls.get() > 0 || self.reactor.has_sources())
+    fn waits_for_events(self) -> bool {
+        let local = &self.worker.fibers.local;
+        self.worker.owns_fibers()
+            && (local.next_deadline() != NEVER
+                || local.balance.blocking_calls.get() > 0
+                || self.worker.parking.reactor.has_sources())
     }
 
     /// Records that the worker has no fiber to run: those that it has wait for events.
-    pub(crate) fn note_settled(&self) {
-        let (live, local) = (self.counters.live.get() as usize, &self.fibers.local);
-        local.compares_from.set(if live < SETTLED { BURST } else { live });
+    pub(crate) fn note_settled(self) {
+        let live = self.worker.counters.live.get() as usize;
+        let balance = &self.worker.fibers.local.balance;
+        balance.compares_from.set(if live < SETTLED { BURST } else { live });
         if self.waits_for_events() {
-            local.compare_next();
+            balance.compare_next();
         }
         if !self.has_jobs() {
             // The next burst begins with a whole round.
-            local.left_in_round.set(0);
+            balance.left_in_round.set(0);
         }
     }
 }

@@ -3,8 +3,7 @@
 //! Only addresses are captured here. Whoever shows a stack finds the names.
 
 use crate::{
-    fiber::{context::call_from, fiber::Fiber, stack::overflow},
-    pool::worker::Worker,
+    fiber::{context::call_from, fiber::Fiber, fibers::Fibers, stack::overflow},
     sys::unwind::catch_unwind,
     wait::current_stack::Stack,
 };
@@ -47,7 +46,7 @@ fn has_room() -> bool {
     overflow::current_floor().is_none_or(|floor| ptr::from_ref(&here).addr().saturating_sub(floor) >= ROOM)
 }
 
-impl Worker {
+impl Fibers {
     /// Answers the requests for stacks in the middle of a wait inside of `run`, and the kick that has come with them.
     #[inline]
     pub(crate) fn answer_stack_requests_while_waiting(&self) {
@@ -84,7 +83,7 @@ impl Worker {
             if request.fibers.is_empty() {
                 continue;
             }
-            self.fibers.blocks.for_each(|fiber| {
+            self.blocks.for_each(|fiber| {
                 if let Some(&(number, since)) = request.fibers.get(&ptr::from_ref(fiber).addr())
                     && fiber.card().since() == since
                 {

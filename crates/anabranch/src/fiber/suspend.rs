@@ -28,17 +28,17 @@ impl Fiber {
     fn prepare_switch(&self) -> Option<PendingSwitch> {
         let home = self.home();
         debug_assert!(ptr::eq(Worker::current(), home), "a fiber suspends on its own worker alone");
-        if !home.stack.newest().is_null() {
-            home.publish_all();
+        if !home.compute.stack.newest().is_null() {
+            home.fork_join().publish_all();
             // SAFETY: this thread is the owner. `publish_all` has published all frames, and `may_switch` excludes those
             // that go onto the shelf.
-            self.forks.set(unsafe { home.stack.detach() });
+            self.forks.set(unsafe { home.compute.stack.detach() });
         }
         // SAFETY: this is called on the fiber's stack, so its exit is alive. A fiber that can continue has left its
         // stack, so its exit is alive too.
         unsafe {
             let exit = &*self.exit.get();
-            match if GOES_ACROSS { home.fiber_across() } else { None } {
+            match if GOES_ACROSS { home.fibers.next_across() } else { None } {
                 None => prepare_switch(exit),
                 Some(next) if ptr::eq(next, self) => {
                     self.take_up();
@@ -58,7 +58,7 @@ impl Fiber {
     /// or will be: forks of other fibers would be published above it, and would stay there when their fibers leave.
     #[inline]
     fn may_switch(&self) -> bool {
-        let newest = self.home().stack.newest();
+        let newest = self.home().compute.stack.newest();
         Stack::current() == self.own_stack()
             && !panicking()
             // SAFETY: this thread owns the list, so the newest frame stays linked during the call.
@@ -78,7 +78,7 @@ impl Fiber {
         let (home, here) = (self.home(), Worker::current());
         let mut is_long = false;
         loop {
-            home.collect_ready_fibers(true);
+            home.scheduler().collect_ready(true);
             if home.fibers.local.ready.remove(self) {
                 return;
             }
@@ -86,13 +86,13 @@ impl Fiber {
                 return;
             }
             // Otherwise `park_beside` does not park.
-            here.answer_stack_requests(false);
-            home.publish_all();
-            here.publish_all();
+            here.fibers.answer_stack_requests(false);
+            home.fork_join().publish_all();
+            here.fork_join().publish_all();
             home.announce();
             here.announce();
             if home.fibers.go_away() {
-                here.park_beside(&home.parker, home.clock().park_bound(deadline), &mut is_long);
+                here.park_beside(&home.parking.parker, home.clock().park_bound(deadline), &mut is_long);
                 home.fibers.come_back();
             }
         }
@@ -136,7 +136,7 @@ unsafe impl Suspend for Fiber {
 
     fn yield_now(&self) -> Option<PendingSwitch> {
         if !self.may_switch() {
-            self.home().publish_all();
+            self.home().fork_join().publish_all();
             Worker::current().yield_slot();
             return None;
         }

@@ -13,30 +13,28 @@ use std::panic::AssertUnwindSafe;
 /// The lineage of all tasks of [`execute`].
 static ROOT: Lineage = Lineage::detached(0);
 
-impl Registry {
-    /// Counts a detached task, and returns it. The caller enqueues it in this pool. The task owns `lineage`.
-    pub(crate) fn detach(&self, lineage: Arc<Lineage>, run: impl FnOnce() + Send + 'static) -> Task {
-        let address = Arc::as_ptr(&lineage);
-        let run = move || {
-            // A panic handler may fork, so the lineage ends last.
-            let _lineage = lineage;
-            run_detached(run);
-        };
-        self.add_detached();
-        // SAFETY: the task owns the lineage, and `run_detached` catches panics.
-        unsafe { Task::new(address, Box::new(run)) }
-    }
+/// Counts a detached task, and returns it. The caller enqueues it in this pool. The task owns `lineage`.
+pub(crate) fn detach(registry: &Registry, lineage: Arc<Lineage>, run: impl FnOnce() + Send + 'static) -> Task {
+    let address = Arc::as_ptr(&lineage);
+    let run = move || {
+        // A panic handler may fork, so the lineage ends last.
+        let _lineage = lineage;
+        run_detached(run);
+    };
+    registry.injected.add_detached();
+    // SAFETY: the task owns the lineage, and `run_detached` catches panics.
+    unsafe { Task::new(address, Box::new(run)) }
+}
 
-    #[track_caller]
-    fn execute(&self, run: impl FnOnce() + Send + 'static) {
-        self.check_open();
-        if !thread::CAN_START {
-            return self.enter(|| catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(report));
-        }
-        self.add_detached();
-        // SAFETY: the lineage is a static, and `run_detached` catches panics.
-        self.submit(unsafe { Task::new(&raw const ROOT, Box::new(move || run_detached(run))) });
+#[track_caller]
+fn execute_in(registry: &Registry, run: impl FnOnce() + Send + 'static) {
+    registry.check_open();
+    if !thread::CAN_START {
+        return registry.enter(|| catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(report));
     }
+    registry.injected.add_detached();
+    // SAFETY: the lineage is a static, and `run_detached` catches panics.
+    registry.submit(unsafe { Task::new(&raw const ROOT, Box::new(move || run_detached(run))) });
 }
 
 /// Runs a detached task, on a thread of its pool.
@@ -71,7 +69,7 @@ fn run_detached(run: impl FnOnce()) {
 /// ```
 #[track_caller]
 pub fn execute(task: impl FnOnce() + Send + 'static) {
-    Pool::of_caller().execute(task);
+    execute_in(Pool::of_caller(), task);
 }
 
 impl Pool {
@@ -87,6 +85,6 @@ impl Pool {
     /// ```
     #[track_caller]
     pub fn execute(&self, task: impl FnOnce() + Send + 'static) {
-        self.registry().execute(task);
+        execute_in(self.registry(), task);
     }
 }

@@ -143,7 +143,7 @@ impl<J: Job> Fork<J> {
         unsafe {
             let payload = (*this).payload.get();
             let job = ManuallyDrop::take(&mut (*payload).job);
-            let is_migrated = J::MAY_WAIT || !Frame::is_owned_by(frame, &raw const Worker::current().parker);
+            let is_migrated = J::MAY_WAIT || !Frame::is_owned_by(frame, &raw const Worker::current().parking.parker);
             let result = catch_unwind(AssertUnwindSafe(|| job.run(is_migrated)));
             (*payload).result = ManuallyDrop::new(result);
         }
@@ -159,7 +159,7 @@ impl<J: Job> Fork<J> {
     }
 
     /// # Safety
-    /// The fork is done: a thief has run it, or its owner has, in `Worker::finish`. This is called once.
+    /// The fork is done: a thief has run it, or its owner has, in `ForkJoin::finish`. This is called once.
     pub(crate) unsafe fn take_result(&self) -> thread::Result<J::Output> {
         // SAFETY: the caller has seen that the fork is done. So whichever thread has run it has stored the result, and
         // accesses it no more. The caller takes it out once.
@@ -194,7 +194,7 @@ unsafe fn abandon<J: Job>(worker: &Worker, fork: &Fork<J>) {
     // SAFETY: the caller owns the stack, and the frame of `fork` is its newest. A fork that is private or was reclaimed
     // has its job; one that is done has its result. Either belongs to this thread alone.
     unsafe {
-        if worker.stack.pop(frame) || worker.finish(frame) != Outcome::Done {
+        if worker.compute.stack.pop(frame) || worker.fork_join().finish(frame) != Outcome::Done {
             drop(fork.take_job());
         } else {
             match fork.take_result() {
@@ -252,8 +252,8 @@ where
     let worker = Worker::current();
     // SAFETY: `MaybeUninit<J>` may have any bytes. The copy is used only if the job in the frame is not, below.
     let copy = unsafe { (&raw const job).cast::<MaybeUninit<J>>().read() };
-    let fork = Fork::new(job, worker.stack.newest());
-    let ra = if J::LOOKS_FOR_REQUESTS && worker.stack.is_requested() {
+    let fork = Fork::new(job, worker.compute.stack.newest());
+    let ra = if J::LOOKS_FOR_REQUESTS && worker.compute.stack.is_requested() {
         if worker.registry().is_none() {
             // SAFETY: the fork was never linked, so it was never published. Its job is taken once, here.
             return outside.run(a, unsafe { fork.take_job() });
@@ -272,7 +272,7 @@ where
     // was reclaimed, belongs to this thread alone and has its job, of which either the original or the copy is taken;
     // one that is done has its result.
     unsafe {
-        if !worker.stack.pop(frame) && worker.finish(frame) == Outcome::Done {
+        if !worker.compute.stack.pop(frame) && worker.fork_join().finish(frame) == Outcome::Done {
             return match fork.take_result() {
                 Ok(result) => stolen(ra, result),
                 Err(panic) => resume_unwind(panic),
@@ -291,7 +291,7 @@ where
 unsafe fn run_linked<J: Job, RA>(worker: &Worker, fork: &Fork<J>, a: impl FnOnce() -> RA) -> RA {
     // SAFETY: the caller owns the stack, and made the frame of `fork` to follow the newest. `Unwind` or the caller pops
     // it before it ends.
-    unsafe { worker.stack.push(fork.frame()) };
+    unsafe { worker.compute.stack.push(fork.frame()) };
     let unwind = Unwind { worker, fork };
     let ra = a();
     std::mem::forget(unwind);
@@ -305,8 +305,8 @@ unsafe fn run_linked<J: Job, RA>(worker: &Worker, fork: &Fork<J>, a: impl FnOnce
 #[cold]
 #[inline(never)]
 fn serve_first<A: FnOnce() -> RA, RA>((worker, a): (&Worker, A), origin: Origin) -> RA {
-    worker.serve(origin);
-    if worker.trace.measures() { work_span::first(worker.stack.newest().addr(), a) } else { a() }
+    worker.fork_join().serve(origin);
+    if worker.trace.measures() { work_span::first(worker.compute.stack.newest().addr(), a) } else { a() }
 }
 
 /// Runs [`join_halves`] on a thread that is in no pool. Never inlined, so that `a` need not outlive a call in `fork`.

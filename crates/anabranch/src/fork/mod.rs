@@ -4,16 +4,18 @@
 //! oldest frames are published on the [shelf](shelf), from which any worker may take them. A [task](task) of a
 //! [scope](scope) is on the heap instead.
 
-#[cfg(not(loom))]
-pub(crate) mod execute;
 pub(crate) mod frame;
-#[cfg(not(loom))]
-pub(crate) mod join;
 pub(crate) mod offer;
 pub(crate) mod raid;
-#[cfg(not(loom))]
-pub(crate) mod scope;
 pub(crate) mod shelf;
 pub(crate) mod stack;
-#[cfg(not(loom))]
-pub(crate) mod task;
+
+cfg_if! {
+    if #[cfg(not(loom))] {
+        pub(crate) mod compute;
+        pub(crate) mod execute;
+        pub(crate) mod join;
+        pub(crate) mod scope;
+        pub(crate) mod task;
+    }
+}

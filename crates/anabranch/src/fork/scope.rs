@@ -66,8 +66,8 @@ impl Parent {
     unsafe fn unpark(&self) {
         match self {
             // SAFETY: the caller guarantees that the worker is alive.
-            Self::Member(worker) => unsafe { (**worker).parker.unpark() },
-            Self::Foreign(home, index) => home.worker(*index).parker.unpark(),
+            Self::Member(worker) => unsafe { (**worker).parking.unpark() },
+            Self::Foreign(home, index) => home.worker(*index).parking.unpark(),
             Self::Outside(parker) => parker.unpark(),
         }
     }
@@ -180,7 +180,7 @@ impl ScopeData {
     pub(crate) fn wait_for_parts(&self) {
         match &self.parent {
             // SAFETY: this is the worker entry of the calling thread.
-            Parent::Member(me) => unsafe { &**me }.wait_for_broadcast(|| self.is_settled()),
+            Parent::Member(me) => unsafe { &**me }.fork_join().wait_for_broadcast(|| self.is_settled()),
             _ => self.wait(),
         }
     }
@@ -193,9 +193,11 @@ impl ScopeData {
                 self.is_waiting.store(true, Ordering::Relaxed);
                 fence(Ordering::SeqCst);
                 // SAFETY: this is the worker entry of the calling thread.
-                unsafe { &**me }.wait_for_tasks(&raw const self.lineage, is_over);
+                unsafe { &**me }.fork_join().wait_for_tasks(&raw const self.lineage, is_over);
             }
-            Parent::Foreign(home, index) => home.worker(*index).wait_for_tasks(&raw const self.lineage, is_over),
+            Parent::Foreign(home, index) => {
+                home.worker(*index).fork_join().wait_for_tasks(&raw const self.lineage, is_over)
+            }
             Parent::Outside(parker) => {
                 while !is_over() {
                     parker.park();
@@ -363,7 +365,7 @@ impl<'scope> Scope<'scope, '_> {
         let registry = self.data.registry();
         let here = Worker::current();
         let is_ours = here.is_of(registry);
-        let queue = if is_ours { &here.tasks } else { &registry.injected };
+        let queue = if is_ours { &here.compute.tasks } else { &registry.injected.tasks };
         // SAFETY: `scope` waits until the data is settled before it returns, also when it panics. `'scope` ends only
         // then.
         unsafe { self.data.inject(queue, None, task) };
@@ -373,7 +375,7 @@ impl<'scope> Scope<'scope, '_> {
             fence(Ordering::SeqCst);
             if self.data.is_waiting.load(Ordering::Relaxed) {
                 // SAFETY: the parent waits for this scope, so its pool is alive, and the worker with it.
-                unsafe { &*parent }.parker.unpark();
+                unsafe { &*parent }.parking.unpark();
             }
         }
         // If this thread is a member of the pool, the pool has a heartbeat worker, which may be parked, and the thread

@@ -92,7 +92,7 @@ use crossbeam_utils::CachePadded;
 use std::{ptr, sync::Arc};
 
 /// The number of raids after which the number of frames that a raid publishes no longer doubles.
-const MOST_DOUBLINGS: u32 = 16;
+const MAX_DOUBLINGS: u32 = 16;
 
 /// The data under the gate, the lock of publication.
 struct Gate {
@@ -389,7 +389,7 @@ impl ForkStack {
     ) -> usize {
         let mut gate = lock(&self.gate);
         let newest = self.tail.load(Ordering::Acquire);
-        let most = most.saturating_mul(1 << gate.raids.min(MOST_DOUBLINGS));
+        let most = most.saturating_mul(1 << gate.raids.min(MAX_DOUBLINGS));
         gate.raids += 1;
         // SAFETY: the stack is closed, and this thread has the gate, so no pop of a linked frame ends. The acquire load
         // of `tail` makes the frames visible.

@@ -15,7 +15,7 @@ struct Worker {
     parker: Parker,
 }
 
-/// Does the same as `Registry::place`.
+/// Does the same as `placement::place`.
 fn place(worker: &Worker, job: u32) {
     worker.placed.place([job], 0);
     worker.parker.unpark();
@@ -71,7 +71,7 @@ fn models_placed_job_of_waiting_worker_is_announced() {
         let placed = Arc::new((Placed::new(), AtomicBool::new(false)));
         let placer = {
             let placed = Arc::clone(&placed);
-            // Does the same as `Registry::place`.
+            // Does the same as `placement::place`.
             thread::spawn(move || {
                 placed.0.place([1], 0);
                 fence(Ordering::SeqCst);

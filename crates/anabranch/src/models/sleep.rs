@@ -30,7 +30,7 @@ impl Pool {
         self.call(worker, Call::Heartbeat);
     }
 
-    /// Does the same as `Worker::call`.
+    /// Does the same as `Parking::call`.
     fn call(&self, worker: Option<usize>, call: Call) {
         if let Some((parker, called)) = worker.map(|index| &self.workers[index]) {
             called.set(call);

@@ -153,7 +153,7 @@ fn register(source: &Source, socket: BorrowedSource<'_>, direction: Direction) -
     let me = Worker::current();
     // An error counts only if the source is not registered elsewhere.
     let own = match me.registry() {
-        Some(_) if me.is_own => Some(me.reactor.get_or_create(|| ())),
+        Some(_) if me.is_own => Some(me.parking.reactor.get_or_create(|| ())),
         _ => None,
     };
     let here = match &own {
@@ -178,7 +178,7 @@ fn for_outsider() -> io::Result<Arc<Reactor>> {
     }
     static NEXT: AtomicUsize = AtomicUsize::new(0);
     let worker = registry.worker(NEXT.fetch_add(1, Ordering::Relaxed) % registry.threads());
-    worker.reactor.get_or_create(|| worker.parker.unpark()).cloned()
+    worker.parking.reactor.get_or_create(|| worker.parking.unpark()).cloned()
 }
 
 impl<S: Socket> Drop for Io<S> {

@@ -7,7 +7,7 @@
 //! | a guest is | left by                                                                                          |
 //! |------------|--------------------------------------------------------------------------------------------------|
 //! | new        | all slots taken, or a guest waits -> waiting; otherwise -> admitted                              |
-//! | waiting    | the first one finds a slot free, or none was admitted for [`PATIENCE`] -> admitted               |
+//! | waiting    | the first one finds a slot free, or none was admitted for [`MAX_SLOT_WAIT`] -> admitted               |
 //! | admitted   | leaves                                                                                           |
 //!
 //! A thread that frees its slot stores that and *then* reads `waiting`. A guest increments `waiting` and *then* counts
@@ -27,7 +27,7 @@ use std::{collections::VecDeque, time::Duration};
 
 /// The time after which a guest begins without a slot, if no other guest was admitted meanwhile, and nothing finds out
 /// that the holders of slots are blocked: on systems other than Linux, and without a heartbeat worker.
-pub(super) const PATIENCE: Duration = Duration::from_millis(if cfg!(shuttle) { 2 } else { 1000 });
+pub(super) const MAX_SLOT_WAIT: Duration = Duration::from_millis(if cfg!(shuttle) { 2 } else { 1000 });
 
 /// See the [module](self).
 pub(crate) struct Admission {

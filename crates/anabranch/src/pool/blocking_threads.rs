@@ -28,7 +28,7 @@ use crate::{
 use std::{cell::Cell, mem, ptr, sync::Arc, time::Duration};
 
 /// How many threads there may be by default.
-pub(crate) const DEFAULT_MOST: usize = 512;
+pub(crate) const DEFAULT_MAX_THREADS: usize = 512;
 
 /// How long a thread stays idle by default before it ends.
 pub(crate) const DEFAULT_KEEP_ALIVE: Duration = Duration::from_secs(10);
@@ -61,7 +61,7 @@ pub(crate) struct BlockingConfig {
 
 impl Default for BlockingConfig {
     fn default() -> Self {
-        Self { most: DEFAULT_MOST, keep_alive: DEFAULT_KEEP_ALIVE, stack_size: None, cores: Vec::new() }
+        Self { most: DEFAULT_MAX_THREADS, keep_alive: DEFAULT_KEEP_ALIVE, stack_size: None, cores: Vec::new() }
     }
 }
 

@@ -17,6 +17,7 @@
 
 use crate::{
     fork::{
+        execute::detach,
         frame::Lineage,
         scope::{Scope, ScopeData},
     },
@@ -48,7 +49,7 @@ impl Pool {
     /// assert_eq!(pool.broadcast(|index| index * 10), [0, 10, 20]);
     /// ```
     pub fn broadcast<R: Send>(&self, op: impl Fn(usize) -> R + Sync) -> Vec<R> {
-        self.registry.broadcast(op)
+        broadcast_in(&self.registry, op)
     }
 
     /// Runs `op` once on each of the pool's own threads, with the thread's number, and does not wait for it.
@@ -67,7 +68,7 @@ impl Pool {
     /// assert_eq!(indices, [0, 1, 2]);
     /// ```
     pub fn spawn_broadcast(&self, op: impl Fn(usize) + Send + Sync + 'static) {
-        self.registry.spawn_broadcast(op);
+        spawn_broadcast_in(&self.registry, op);
     }
 }
 
@@ -84,7 +85,7 @@ impl Pool {
 /// ```
 #[track_caller]
 pub fn broadcast<R: Send>(op: impl Fn(usize) -> R + Sync) -> Vec<R> {
-    Pool::of_caller().broadcast(op)
+    broadcast_in(Pool::of_caller(), op)
 }
 
 /// Runs `op` once on each of the own threads of the pool that the caller is in, or else of the default pool, and does
@@ -102,7 +103,7 @@ pub fn broadcast<R: Send>(op: impl Fn(usize) -> R + Sync) -> Vec<R> {
 /// ```
 #[track_caller]
 pub fn spawn_broadcast(op: impl Fn(usize) + Send + Sync + 'static) {
-    Pool::of_caller().spawn_broadcast(op);
+    spawn_broadcast_in(Pool::of_caller(), op);
 }
 
 impl<'scope> Scope<'scope, '_> {
@@ -124,67 +125,65 @@ impl<'scope> Scope<'scope, '_> {
     pub fn spawn_broadcast(&'scope self, op: impl Fn(usize) + Send + Sync + 'scope) {
         let data = self.data();
         let (op, lineage) = (Arc::new(op), Arc::new(data.lineage_of_broadcast()));
-        data.registry().hand_out(|worker| {
+        hand_out(data.registry(), |worker| {
             let (op, index) = (Arc::clone(&op), worker.index);
             // SAFETY: `scope` waits until the data is settled before it returns, also when it panics. `'scope` ends
             // only then.
-            unsafe { data.inject(&worker.inbox, Some(Arc::clone(&lineage)), move || op(index)) };
+            unsafe { data.inject(&worker.compute.broadcasts, Some(Arc::clone(&lineage)), move || op(index)) };
         });
     }
 }
 
-impl Registry {
-    /// Returns the workers that take part in a broadcast; none on a system without threads.
-    fn broadcast_workers(&self) -> impl Iterator<Item = &Worker> {
-        let threads = if thread::CAN_START { self.threads() } else { 0 };
-        (0..threads).map(|index| self.worker(index))
-    }
+/// Returns the workers that take part in a broadcast; none on a system without threads.
+fn workers(registry: &Registry) -> impl Iterator<Item = &Worker> {
+    let threads = if thread::CAN_START { registry.threads() } else { 0 };
+    (0..threads).map(|index| registry.worker(index))
+}
 
-    /// Puts a part into the inbox of each worker, by `push`, and wakes the worker. If the pool has ended, panics before
-    /// it does either.
-    #[track_caller]
-    fn hand_out<'a>(&'a self, mut push: impl FnMut(&'a Worker)) {
-        self.check_open();
-        for worker in self.broadcast_workers() {
-            push(worker);
-            worker.call_for_broadcast();
-        }
+/// Puts a part into the inbox of each worker, by `push`, and wakes the worker. If the pool has ended, panics before
+/// it does either.
+#[track_caller]
+fn hand_out<'a>(registry: &'a Registry, mut push: impl FnMut(&'a Worker)) {
+    registry.check_open();
+    for worker in workers(registry) {
+        push(worker);
+        worker.parking.unpark_anywhere();
     }
+}
 
-    fn broadcast<R: Send>(&self, op: impl Fn(usize) -> R + Sync) -> Vec<R> {
-        let answers: Vec<Mutex<Option<R>>> = self.broadcast_workers().map(|_| Mutex::new(None)).collect();
-        let run = || {
-            let data = ScopeData::of_broadcast(self);
-            let op = &op;
-            self.hand_out(|worker| {
-                let (index, answer) = (worker.index, &answers[worker.index]);
-                // SAFETY: `wait_for_parts` below returns only when the data is settled, and once a part is handed out,
-                // nothing before it unwinds. So the data, `op` and the answers outlive the tasks.
-                unsafe { data.inject(&worker.inbox, None, move || *lock(answer) = Some(op(index))) };
-            });
-            data.wait_for_parts();
-            data.rethrow();
-        };
-        // A thread of another pool stays there, since it may have to answer broadcasts of that pool.
-        if Worker::current().registry().is_some() {
-            run()
-        } else {
-            self.enter_to_wait(run)
-        }
-        answers
-            .into_iter()
-            .map(|answer| into_inner(answer).expect("a task that did not panic has left its answer"))
-            .collect()
-    }
-
-    #[track_caller]
-    fn spawn_broadcast(&self, op: impl Fn(usize) + Send + Sync + 'static) {
-        // Deeper than the broadcast that the caller is in, which may wait for this one.
-        let depth = if Worker::current().is_of(self) { Worker::current().stack.broadcasts() } else { 0 };
-        let (op, lineage) = (Arc::new(op), Arc::new(Lineage::detached(depth + 1)));
-        self.hand_out(|worker| {
-            let (op, index) = (Arc::clone(&op), worker.index);
-            worker.inbox.push(self.detach(Arc::clone(&lineage), move || op(index)));
+fn broadcast_in<R: Send>(registry: &Registry, op: impl Fn(usize) -> R + Sync) -> Vec<R> {
+    let answers: Vec<Mutex<Option<R>>> = workers(registry).map(|_| Mutex::new(None)).collect();
+    let run = || {
+        let data = ScopeData::of_broadcast(registry);
+        let op = &op;
+        hand_out(registry, |worker| {
+            let (index, answer) = (worker.index, &answers[worker.index]);
+            // SAFETY: `wait_for_parts` below returns only when the data is settled, and once a part is handed out,
+            // nothing before it unwinds. So the data, `op` and the answers outlive the tasks.
+            unsafe { data.inject(&worker.compute.broadcasts, None, move || *lock(answer) = Some(op(index))) };
         });
+        data.wait_for_parts();
+        data.rethrow();
+    };
+    // A thread of another pool stays there, since it may have to answer broadcasts of that pool.
+    if Worker::current().registry().is_some() {
+        run()
+    } else {
+        registry.enter_to_wait(run)
     }
+    answers
+        .into_iter()
+        .map(|answer| into_inner(answer).expect("a task that did not panic has left its answer"))
+        .collect()
+}
+
+#[track_caller]
+fn spawn_broadcast_in(registry: &Registry, op: impl Fn(usize) + Send + Sync + 'static) {
+    // Deeper than the broadcast that the caller is in, which may wait for this one.
+    let depth = if Worker::current().is_of(registry) { Worker::current().compute.stack.broadcasts() } else { 0 };
+    let (op, lineage) = (Arc::new(op), Arc::new(Lineage::detached(depth + 1)));
+    hand_out(registry, |worker| {
+        let (op, index) = (Arc::clone(&op), worker.index);
+        worker.compute.broadcasts.push(detach(registry, Arc::clone(&lineage), move || op(index)));
+    });
 }

@@ -6,7 +6,7 @@ use crate::{
         Pool,
         build_error::{BuildError, MAX_FIBER_STACK, MIN_STACK, NUM_THREADS},
         builder::{Builder, DEFAULT_SPARES},
-        live,
+        current_thread, live,
         registry::Registry,
         thread_builder::ThreadBuilder,
         threads,
@@ -147,7 +147,7 @@ impl Builder {
             }
             // SAFETY: the loop above starts no thread for the worker entry 0, and only this call adopts one. Spares get
             // other entries.
-            unsafe { pool.registry.adopt_current_thread() };
+            unsafe { current_thread::adopt(&pool.registry) };
         }
         pool.joins_threads = is_own_spawn;
         Ok(pool)

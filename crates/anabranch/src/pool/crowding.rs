@@ -8,7 +8,7 @@ use std::{collections::HashMap, mem, time::Duration};
 
 /// How long published forks are left alone. This must be bounded, since the threads at work may wait for them by
 /// spinning.
-const PATIENCE: Duration = Duration::from_millis(if cfg!(shuttle) { 1 } else { 20 });
+const MAX_FORK_DELAY: Duration = Duration::from_millis(if cfg!(shuttle) { 1 } else { 20 });
 
 /// What the heartbeat worker remembers from one look to the next.
 #[derive(Default)]
@@ -44,7 +44,7 @@ impl Crowding {
             self.clocks.insert(worker, clock);
         }
         let most = (now - last) * cores as u32;
-        Duration::from_nanos(used) >= most * 7 / 8 && now - first < PATIENCE
+        Duration::from_nanos(used) >= most * 7 / 8 && now - first < MAX_FORK_DELAY
     }
 }
 

@@ -50,72 +50,71 @@ impl Drop for Membership {
     }
 }
 
-impl Registry {
-    /// Makes the calling thread, which is in no pool, the holder of the worker entry 0.
-    ///
-    /// # Safety
-    /// No other thread holds that worker entry, or will.
-    pub(super) unsafe fn adopt_current_thread(&self) {
-        let me = self.worker(0);
-        // If the thread ends and has no thread-locals any more, this panics.
-        let mut memberships = MEMBERSHIPS.replace(Vec::new());
-        // SAFETY: no other thread holds the worker entry, as the caller guarantees. `MEMBERSHIPS` keeps the registry
-        // alive until the thread ends.
-        let outside = Some(unsafe { Worker::occupy(me) });
-        memberships.push(Membership { registry: self.shared(), outside });
-        MEMBERSHIPS.set(memberships);
-        me.note_thread();
-        me.status.activate();
-        me.enter_phase(Phase::Working);
-        self.call_heartbeat();
-        me.keep_own_index();
-    }
+/// Makes the calling thread, which is in no pool, the holder of the worker entry 0.
+///
+/// # Safety
+/// No other thread holds that worker entry, or will.
+pub(super) unsafe fn adopt(registry: &Registry) {
+    let me = registry.worker(0);
+    // If the thread ends and has no thread-locals any more, this panics.
+    let mut memberships = MEMBERSHIPS.replace(Vec::new());
+    // SAFETY: no other thread holds the worker entry, as the caller guarantees. `MEMBERSHIPS` keeps the registry
+    // alive until the thread ends.
+    let outside = Some(unsafe { Worker::occupy(me) });
+    memberships.push(Membership { registry: registry.shared(), outside });
+    MEMBERSHIPS.set(memberships);
+    me.note_thread();
+    me.status.activate();
+    me.enter_phase(Phase::Working);
+    registry.call_heartbeat();
+    me.keep_own_index();
+}
 
-    /// Puts the calling thread outside of this pool, which closes, if the thread is one of the program and has no fork
-    /// and no `run` open here. Returns whether it has left.
-    #[cold]
-    pub(super) fn release_current_thread(&self) -> bool {
-        let me = Worker::current();
-        if !me.is_of(self) || me.runs.get() > 0 || !me.lineage().is_null() || !me.stack.newest().is_null() {
-            return false;
-        }
-        if !self.with_membership(|_| ()) {
-            return false;
-        }
-        // No other thread answers these.
-        while me.answer_broadcast() {}
-        self.with_membership(Membership::end)
+/// Puts the calling thread outside of this pool, which closes, if the thread is one of the program and has no fork
+/// and no `run` open here. Returns whether it has left.
+#[cold]
+pub(super) fn release(registry: &Registry) -> bool {
+    let me = Worker::current();
+    if !me.is_of(registry) || me.wait.runs.get() > 0 || !me.lineage().is_null() || !me.compute.stack.newest().is_null()
+    {
+        return false;
     }
+    if !with_membership(registry, |_| ()) {
+        return false;
+    }
+    // No other thread answers these.
+    while me.fork_join().answer_broadcast() {}
+    with_membership(registry, Membership::end)
+}
 
-    /// Calls `change` if this pool has the calling thread as one of the program. Returns whether it has.
-    fn with_membership(&self, change: impl FnOnce(&mut Membership)) -> bool {
-        let mut memberships = MEMBERSHIPS.replace(Vec::new());
-        let last = memberships.last_mut().filter(|last| ptr::eq(&*last.registry, self) && last.outside.is_some());
-        let is_member = last.map(change).is_some();
-        MEMBERSHIPS.set(memberships);
-        is_member
-    }
+/// Calls `change` if this pool has the calling thread as one of the program. Returns whether it has.
+fn with_membership(registry: &Registry, change: impl FnOnce(&mut Membership)) -> bool {
+    let mut memberships = MEMBERSHIPS.replace(Vec::new());
+    let last = memberships.last_mut().filter(|last| ptr::eq(&*last.registry, registry) && last.outside.is_some());
+    let is_member = last.map(change).is_some();
+    MEMBERSHIPS.set(memberships);
+    is_member
+}
 
-    /// Runs what only the calling thread can run, if it is one of the program in this pool, until the other threads
-    /// have no work left.
-    pub(super) fn wind_up_current_thread(&self) {
-        let me = Worker::current();
-        if !me.is_of(self) {
-            return;
-        }
-        let (mut is_long, index) = (false, me.lease.get());
-        loop {
-            if me.answer_broadcast() {
-                continue;
-            }
-            if let Some(task) = me.tasks.take_newest() {
-                me.run(Work::Task(task));
-            } else if self.ends() || self.pool_threads.is_empty() {
-                break;
-            } else {
-                me.park(&mut is_long);
-            }
-        }
-        me.restore_lease(index);
+/// Runs what only the calling thread can run, if it is one of the program in this pool, until the other threads
+/// have no work left.
+pub(super) fn wind_up(registry: &Registry) {
+    let me = Worker::current();
+    if !me.is_of(registry) {
+        return;
     }
+    let (mut is_long, index) = (false, me.compute.lease.get());
+    loop {
+        if me.fork_join().answer_broadcast() {
+            continue;
+        }
+        if let Some(task) = me.compute.tasks.take_newest() {
+            me.fork_join().run(Work::Task(task));
+        } else if registry.ends() || registry.pool_threads.is_empty() {
+            break;
+        } else {
+            me.park(&mut is_long);
+        }
+    }
+    me.restore_lease(index);
 }

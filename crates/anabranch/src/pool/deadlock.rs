@@ -101,7 +101,7 @@ fn is_off() -> bool {
 
 /// Returns a report if some fibers of the pool certainly wait for each other's locks.
 fn find_cycle(registry: &Registry) -> Option<Report> {
-    let lock_waits: u64 = registry.workers().fold(0, |sum, worker| sum.wrapping_add(worker.lock_waits.get()));
+    let lock_waits: u64 = registry.workers().fold(0, |sum, worker| sum.wrapping_add(worker.wait.lock_waits.get()));
     // A fiber may wait for a lock that it holds itself.
     if lock_waits == 0 {
         return None;
@@ -143,7 +143,7 @@ fn find_deadlock(_: &[Arc<Registry>], _: &Worker) -> Option<Option<Report>> {
 fn is_closed_system(pools: &[Arc<Registry>]) -> bool {
     pools.iter().all(|pool| {
         let is_open = !pool.is_closing() && !pool.pool_threads.is_in_handler();
-        is_open && pool.workers().all(|worker| !worker.reactor.has_sources())
+        is_open && pool.workers().all(|worker| !worker.parking.reactor.has_sources())
     })
 }
 
@@ -163,8 +163,10 @@ fn is_stuck(pools: &[Arc<Registry>]) -> bool {
     for pool in pools {
         is_stuck &= !pool.is_root_open() && !pool.has_published_work() && pool.blocking.idle().is_some();
         for worker in pool.workers() {
-            is_stuck &= is_still(worker.card.state()) && worker.inbox.is_empty() && worker.tasks.is_empty();
-            is_stuck &= !worker.was_woken();
+            is_stuck &= is_still(worker.wait.status.state())
+                && worker.compute.broadcasts.is_empty()
+                && worker.compute.tasks.is_empty();
+            is_stuck &= !worker.fibers.were_woken();
             worker.fibers.blocks.for_each(|fiber| is_stuck &= is_still(fiber.state()));
         }
     }

@@ -2,8 +2,8 @@
 
 use crate::{
     pool::{
-        build_error::BuildError, builder::Builder, guest::Guest, handle::Pool, id::PoolId, registry::Registry,
-        stats::Stats, thread_builder::ThreadBuilder, worker::Worker,
+        build_error::BuildError, builder::Builder, current_thread, guest::Guest, handle::Pool, id::PoolId,
+        registry::Registry, stats::Stats, thread_builder::ThreadBuilder, worker::Worker,
     },
     sys::thread::thread_local,
 };
@@ -87,7 +87,7 @@ impl Pool {
     #[inline]
     pub(crate) fn of_current<'a>() -> Option<&'a Registry> {
         let registry = Worker::current().registry()?;
-        if registry.is_closing() && registry.release_current_thread() { None } else { Some(registry) }
+        if registry.is_closing() && current_thread::release(registry) { None } else { Some(registry) }
     }
 
     /// Returns the pool that the calling thread is in, or else [the one](Self::of_outside) for what it forks and

@@ -9,7 +9,7 @@ use crate::sys::sync::{AtomicU32, Ordering};
 use crossbeam_utils::CachePadded;
 
 /// The wake-ups in vain, or short pieces, after which no more forks are expected.
-const FULL: u32 = 16;
+const MAX_CREDIT: u32 = 16;
 
 /// See the [module](self). All accesses are relaxed, and one that is lost does no harm. A store is skipped where it
 /// changes nothing, so that the cache line stays shared.
@@ -27,7 +27,7 @@ impl ForkCredit {
 
     /// Records that a piece was worth the theft.
     pub(super) fn fill(&self) {
-        self.put(FULL);
+        self.put(MAX_CREDIT);
     }
 
     /// Records that a thread was woken and has found nothing, or has had several short pieces.
@@ -56,7 +56,7 @@ mod tests {
         credit.spend();
         assert!(!credit.is_left());
         credit.fill();
-        for _ in 1..FULL {
+        for _ in 1..MAX_CREDIT {
             credit.spend();
             assert!(credit.is_left());
         }

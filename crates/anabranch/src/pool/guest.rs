@@ -1,7 +1,7 @@
 //! Guests: threads from outside that enter a pool. A guest takes a worker entry, and leaves it at the end.
 
 use crate::{
-    pool::{admission::PATIENCE, registry::Registry, thread_index::Away, worker::Worker},
+    pool::{admission::MAX_SLOT_WAIT, registry::Registry, thread_index::Away, worker::Worker},
     sys::{clock::Instant, thread::thread_local},
     wait::current_stack::Pinned,
 };
@@ -9,10 +9,10 @@ use std::{cell::Cell, panic::Location, ptr, time::Duration};
 
 /// How often the first guest that waits looks for a slot. A worker stops computing without notice when it begins
 /// fibers, or when a fiber of it returns from a loop.
-const RECHECK: Duration = Duration::from_millis(if cfg!(shuttle) { 1 } else { 5 });
+const RECHECK_INTERVAL: Duration = Duration::from_millis(if cfg!(shuttle) { 1 } else { 5 });
 
 /// The number of vacant worker entries that stay on the list for the next guests.
-const KEPT_ENTRIES: usize = if cfg!(shuttle) { 0 } else { 16 };
+const MAX_VACANT_ENTRIES: usize = if cfg!(shuttle) { 0 } else { 16 };
 
 thread_local! {
     /// The last worker entry of this thread as a guest, as a hint: the address of the pool, and the index.
@@ -53,7 +53,7 @@ impl Registry {
         }
         // The thread may be away for long, so it lets other threads take its forks in its own pool.
         let away = current.registry().map(|_| {
-            current.publish_all();
+            current.fork_join().publish_all();
             Away::new(current)
         });
         Some(Guest::enter(self, away, computes))
@@ -71,7 +71,7 @@ impl Registry {
     #[inline]
     fn admit(&self, guest: &Worker) {
         // The guest itself counts, too.
-        if self.admission.has_waiting() || self.count_computing(self.threads() + 1) > self.threads() {
+        if self.slots.admission.has_waiting() || self.count_computing(self.threads() + 1) > self.threads() {
             self.wait_for_admission(guest);
         }
     }
@@ -81,23 +81,23 @@ impl Registry {
         guest.status.wait();
         // Another guest may have counted the slot that this one held for a moment.
         self.note_free_slot();
-        self.admission.enqueue(guest.index);
+        self.slots.admission.enqueue(guest.index);
         // The threads that hold the slots may all be blocked.
         self.call_heartbeat();
         let (mut admitted, mut since) = (0, Instant::now());
         loop {
             let has_room = || self.count_computing(self.threads()) < self.threads();
             let is_watched = cfg!(target_os = "linux") && self.sleep.has_heartbeat();
-            let may_begin = |now| has_room() || !is_watched && now == admitted && since.elapsed() >= PATIENCE;
-            match self.admission.try_admit(guest.index, may_begin, || guest.status.activate()) {
+            let may_begin = |now| has_room() || !is_watched && now == admitted && since.elapsed() >= MAX_SLOT_WAIT;
+            match self.slots.admission.try_admit(guest.index, may_begin, || guest.status.activate()) {
                 Ok(()) => break,
                 Err(now) if now != admitted => (admitted, since) = (now, Instant::now()),
                 Err(_) => {}
             }
-            if self.admission.next() == Some(guest.index) {
-                guest.parker.park_timeout(RECHECK);
+            if self.slots.admission.next() == Some(guest.index) {
+                guest.parking.parker.park_timeout(RECHECK_INTERVAL);
             } else {
-                guest.parker.park();
+                guest.parking.parker.park();
             }
         }
         self.call_heartbeat();
@@ -107,8 +107,8 @@ impl Registry {
     /// Wakes the first guest that waits, after a slot has become free.
     #[inline]
     pub(crate) fn note_free_slot(&self) {
-        if let Some(guest) = self.admission.next() {
-            self.worker(guest).parker.unpark();
+        if let Some(guest) = self.slots.admission.next() {
+            self.worker(guest).parking.unpark();
         }
     }
 
@@ -160,13 +160,13 @@ impl Registry {
     /// Removes the vacant worker entries of guests from the list, except for a few.
     pub(crate) fn trim_entries(&self) {
         let is_vacant = |worker: &&Worker| !worker.is_own && !worker.status.is_occupied();
-        for worker in self.workers().filter(is_vacant).skip(KEPT_ENTRIES) {
+        for worker in self.workers().filter(is_vacant).skip(MAX_VACANT_ENTRIES) {
             if !worker.status.occupy() {
                 continue;
             }
             // Held, but without a slot.
             worker.status.wait();
-            if !worker.has_work() && worker.inbox.is_empty() {
+            if !worker.fork_join().has_work() && worker.compute.broadcasts.is_empty() {
                 worker.is_unlisted.set(1);
                 self.entries.unlist(worker.index);
             }
@@ -196,9 +196,9 @@ impl<'a> Guest<'a> {
         if computes {
             registry.admit(worker);
         }
-        worker.roots.add(1);
+        worker.roots.begun.add(1);
         registry.call_heartbeat();
-        worker.stack.set_demand(registry.wake_heartbeat());
+        worker.compute.stack.set_demand(registry.wake_heartbeat());
         // SAFETY: the worker entry was vacant, and this thread holds it now. The registry, which the caller keeps
         // alive, owns the worker entry, and `drop` puts the thread back on its outer worker entry.
         let outer = unsafe { Worker::occupy(worker) };

@@ -1,6 +1,6 @@
 //! The public handle of a pool.
 
-use crate::pool::{id::PoolId, registry::Registry, stats::Stats, worker::Worker};
+use crate::pool::{current_thread, id::PoolId, registry::Registry, stats::Stats, worker::Worker};
 use std::{
     fmt,
     panic::{RefUnwindSafe, UnwindSafe},
@@ -135,20 +135,18 @@ impl Pool {
     }
 }
 
-impl Registry {
-    /// Returns whether work of this pool may wait for what the calling thread does: on one of its threads, and in work
-    /// of another pool that a thread of this one has called for.
-    fn waits_for_caller(&self) -> bool {
-        let me = Worker::current();
-        // SAFETY: the work that this thread runs has not ended, so its lineage is alive.
-        let lineage = unsafe { me.lineage().as_ref() };
-        self.pool_threads.is_one_of_them()
-            || self.blocking.is_one_of_them()
-            // A thread of the program, in a piece of the pool's work.
-            || me.is_of(self) && lineage.is_some()
-            // SAFETY: likewise.
-            || lineage.is_some_and(|lineage| unsafe { lineage.is_called_from(self.id.number()) })
-    }
+/// Returns whether work of the pool may wait for what the calling thread does: on one of its threads, and in work of
+/// another pool that a thread of this one has called for.
+fn waits_for_caller(registry: &Registry) -> bool {
+    let me = Worker::current();
+    // SAFETY: the work that this thread runs has not ended, so its lineage is alive.
+    let lineage = unsafe { me.lineage().as_ref() };
+    registry.pool_threads.is_one_of_them()
+        || registry.blocking.is_one_of_them()
+        // A thread of the program, in a piece of the pool's work.
+        || me.is_of(registry) && lineage.is_some()
+        // SAFETY: likewise.
+        || lineage.is_some_and(|lineage| unsafe { lineage.is_called_from(registry.id.number()) })
 }
 
 // Threads of a pool share atomics, and data under locks within which no user code runs. So a panic leaves that data
@@ -162,14 +160,14 @@ impl Drop for Pool {
         registry.close();
         let (own, blocking) = (&registry.pool_threads, &registry.blocking);
         // The other threads' remaining work may need the caller.
-        if self.joins_threads && !registry.waits_for_caller() {
-            registry.wind_up_current_thread();
+        if self.joins_threads && !waits_for_caller(registry) {
+            current_thread::wind_up(registry);
             // In this order: the last fiber makes the last blocking call.
             own.join_all();
             blocking.join_all();
             registry.closing.note_end();
         }
-        registry.release_current_thread();
+        current_thread::release(registry);
     }
 }
 

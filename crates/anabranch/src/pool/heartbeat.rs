@@ -15,7 +15,7 @@ use crate::{
 use std::{collections::HashMap, time::Duration};
 
 /// How often the heartbeat worker looks for work.
-const INTERVAL: Duration = Duration::from_micros(100);
+const MIN_INTERVAL: Duration = Duration::from_micros(100);
 
 /// The interval when every core is busy: the heartbeat worker then shares a core with working threads.
 const BUSY_INTERVAL: Duration = Duration::from_micros(400);
@@ -27,26 +27,26 @@ const FULL_INTERVAL: Duration = Duration::from_millis(1);
 /// The longest interval of a heartbeat worker that sees nothing new, and the longest one when all slots are taken.
 /// Between two looks only a thread that blocks goes unnoticed, because forks, spawns and new roots wake the heartbeat
 /// worker. Shorter under shuttle, where a thread that sleeps for long may sleep for ever.
-const LONGEST_INTERVAL: Duration = Duration::from_millis(if cfg!(shuttle) { 4 } else { 25 });
-const LONGEST_FULL_INTERVAL: Duration = Duration::from_millis(4);
+const MAX_INTERVAL: Duration = Duration::from_millis(if cfg!(shuttle) { 4 } else { 25 });
+const MAX_FULL_INTERVAL: Duration = Duration::from_millis(4);
 
 /// From this interval on, the heartbeat worker registers to be woken by new work.
-const DOZE: Duration = Duration::from_millis(1);
+const MIN_DOZE_INTERVAL: Duration = Duration::from_millis(1);
 
 /// The longest interval while it polls sockets for other workers.
-const LONGEST_POLL_INTERVAL: Duration = Duration::from_millis(1);
+const MAX_POLL_INTERVAL: Duration = Duration::from_millis(1);
 
 /// After this many looks that have shown nothing new, the heartbeat worker tidies up.
-const CALM: u32 = 3;
+const LOOKS_BEFORE_TIDYING: u32 = 3;
 
 /// The time after which a fiber that waits for a slot begins without one.
-const STARVING: Duration = Duration::from_millis(10);
+const MAX_JOB_WAIT: Duration = Duration::from_millis(10);
 
 /// The time after the last root at which the heartbeat worker goes to sleep.
-const QUIET: Duration = Duration::from_millis(10);
+const SLEEP_AFTER: Duration = Duration::from_millis(10);
 
 /// The number of looks for a deadlock that may find a thread at work before the heartbeat worker goes to sleep anyway.
-const MOST_UNSURE: u32 = 40;
+const MAX_UNSURE: u32 = 40;
 
 /// The result of a look of the heartbeat worker.
 pub(super) enum Finding {
@@ -104,7 +104,7 @@ impl Heartbeat {
             calm: 0,
             unsure: 0,
             polls: false,
-            interval: INTERVAL,
+            interval: MIN_INTERVAL,
             doze: Doze::Nothing,
         }
     }
@@ -114,12 +114,12 @@ impl Heartbeat {
         registry.note_heartbeat(me);
         self.polls = false;
         for worker in registry.workers() {
-            self.polls |= worker.reactor.poll_for_owner();
+            self.polls |= worker.parking.reactor.poll_for_owner();
         }
         let (roots, steps) = (registry.count_roots(), registry.count_steps());
         // Fibers that were spawned from outside count as work even while no thread works.
         let is_waiting = registry.has_published_work();
-        let is_busy = is_waiting || registry.is_root_open() || registry.admission.has_waiting();
+        let is_busy = is_waiting || registry.is_root_open() || registry.slots.admission.has_waiting();
         let has_new_roots = roots != self.roots;
         if is_busy || has_new_roots || steps != self.steps {
             self.active = Instant::now();
@@ -131,15 +131,15 @@ impl Heartbeat {
         if !is_busy {
             self.crowding.forget();
             // All new work wakes the heartbeat worker from here on, except for resumed fibers.
-            self.set_interval(registry, if has_new_roots { INTERVAL } else { DOZE }, LONGEST_INTERVAL);
-            return if self.active.elapsed() >= QUIET { self.settle(registry, me) } else { Finding::Nothing };
+            self.set_interval(registry, if has_new_roots { MIN_INTERVAL } else { MIN_DOZE_INTERVAL }, MAX_INTERVAL);
+            return if self.active.elapsed() >= SLEEP_AFTER { self.settle(registry, me) } else { Finding::Nothing };
         }
         self.detector.check(registry.workers());
         if !registry.has_free_slot() {
             let found = self.sysmon.check(registry.workers());
             let has_released = self.standstill.check(registry, &found.blocked);
             if found.has_lent || has_released {
-                registry.slots_lent.add(1);
+                registry.slots.lent.add(1);
                 registry.note_free_slot();
             }
             if found.has_lent || has_released || found.is_unsure {
@@ -149,10 +149,10 @@ impl Heartbeat {
                 // Fibers do not wait for threads that compute while another worker is idle.
                 let has_idle = registry.first_workers().any(|worker| !worker.status.is_occupied());
                 if has_idle && registry.has_available_jobs() {
-                    self.set_interval(registry, INTERVAL, INTERVAL);
-                    return Finding::Starved(StealPolicy::Aged(registry.micros_at(Instant::now())));
+                    self.set_interval(registry, MIN_INTERVAL, MIN_INTERVAL);
+                    return Finding::Starved(StealPolicy::Aged(registry.time.micros_at(Instant::now())));
                 }
-                self.set_interval(registry, FULL_INTERVAL, LONGEST_FULL_INTERVAL);
+                self.set_interval(registry, FULL_INTERVAL, MAX_FULL_INTERVAL);
                 // Otherwise a wake-up does not help without a slot.
                 self.doze = if has_idle { Doze::Fibers } else { Doze::Nothing };
                 return if self.starving.check(registry) {
@@ -168,19 +168,19 @@ impl Heartbeat {
         // lasts less than an interval, nor for forks while the working threads use every core. Other work may have
         // nothing to do with theirs, and takes its turn.
         let is_waiting = is_waiting || registry.has_published_work();
-        let has_core = registry.count_active(registry.cores) < registry.cores;
+        let has_core = registry.count_active(registry.slots.cores) < registry.slots.cores;
         let sees_work = is_waiting || registry.sees_work();
         if sees_work {
             self.calm = 0;
         }
-        self.set_interval(registry, if has_core { INTERVAL } else { BUSY_INTERVAL }, LONGEST_INTERVAL);
+        self.set_interval(registry, if has_core { MIN_INTERVAL } else { BUSY_INTERVAL }, MAX_INTERVAL);
         if has_core || !is_waiting || registry.has_spawned_work() {
             self.crowding.forget();
             return if is_waiting || has_core && sees_work { Finding::Work } else { Finding::Nothing };
         }
         let at_work = registry.workers().filter(|worker| worker.status.is_active());
         let clocks = at_work.map(|worker| (worker.index, sysmon::cpu_clock(worker.thread())));
-        if self.crowding.check(clocks, registry.cores, Instant::now()) {
+        if self.crowding.check(clocks, registry.slots.cores, Instant::now()) {
             // Without a core a wake-up does not help.
             self.doze = Doze::Nothing;
             return Finding::Nothing;
@@ -193,12 +193,12 @@ impl Heartbeat {
     fn settle(&mut self, registry: &Registry, me: &Worker) -> Finding {
         let is_unsure = deadlock::look(registry, me) == deadlock::Look::Unsure;
         self.unsure = if is_unsure { self.unsure + 1 } else { 0 };
-        if is_unsure && self.unsure < MOST_UNSURE { Finding::Nothing } else { Finding::Quiet }
+        if is_unsure && self.unsure < MAX_UNSURE { Finding::Nothing } else { Finding::Quiet }
     }
 
     /// Returns whether enough looks have shown nothing new, so that the heartbeat worker tidies up.
     pub(super) fn is_time_to_tidy_up(&self) -> bool {
-        self.calm == CALM
+        self.calm == LOOKS_BEFORE_TIDYING
     }
 
     /// Records that new work came before the interval was over.
@@ -208,12 +208,12 @@ impl Heartbeat {
 
     /// Sets the interval after a look: twice the last one if the look has shown nothing new.
     fn set_interval(&mut self, registry: &Registry, first: Duration, longest: Duration) {
-        let longest = if self.polls { longest.min(LONGEST_POLL_INTERVAL) } else { longest };
+        let longest = if self.polls { longest.min(MAX_POLL_INTERVAL) } else { longest };
         self.interval = first.saturating_mul(1 << self.calm.min(16)).min(longest);
         self.calm = self.calm.saturating_add(1);
         self.doze = match self.interval {
-            interval if interval >= DOZE || registry.expects_forks() => Doze::All,
-            interval if interval > INTERVAL => Doze::Fibers,
+            interval if interval >= MIN_DOZE_INTERVAL || registry.demand.expects_forks() => Doze::All,
+            interval if interval > MIN_INTERVAL => Doze::Fibers,
             _ => Doze::Nothing,
         };
     }
@@ -249,9 +249,9 @@ impl Starving {
         let threads = registry.threads();
         let is_stranded = registry.has_stranded_work() && registry.count_computing(threads) < threads;
         self.stranded_since = is_stranded.then(|| self.stranded_since.unwrap_or_else(Instant::now));
-        let mut is_starving = self.stranded_since.is_some_and(|since| since.elapsed() >= STARVING);
+        let mut is_starving = self.stranded_since.is_some_and(|since| since.elapsed() >= MAX_JOB_WAIT);
         for worker in registry.workers() {
-            if !worker.has_jobs() {
+            if !worker.scheduler().has_jobs() {
                 self.still.remove(&worker.index);
                 continue;
             }
@@ -267,7 +267,7 @@ impl Starving {
                 (Some(before), Some(now)) => Duration::from_nanos(now.saturating_sub(before)),
                 _ => still.since.elapsed(),
             };
-            is_starving |= has_run >= STARVING;
+            is_starving |= has_run >= MAX_JOB_WAIT;
         }
         is_starving
     }

@@ -2,7 +2,7 @@
 //!
 //! The worker's own stack calls the hooks of suspension and resumption. So a pool without hooks pays nothing where one
 //! fiber switches to the next, and one predictable branch where the worker's own stack resumes a fiber. In a pool with
-//! hooks each switch passes through that stack (`Worker::resume_hooked`).
+//! hooks each switch passes through that stack (`Scheduler::resume_observed`).
 
 use crate::{pool::panic_handler::PanicHandler, sys::unwind::catch_unwind, wait::current_stack::apart};
 use std::{any::Any, panic::AssertUnwindSafe};

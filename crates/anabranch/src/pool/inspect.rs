@@ -65,7 +65,7 @@ fn collect(registries: &[&Registry]) -> Collected {
 
 impl Collected {
     fn add(&mut self, registry: &Registry) {
-        let now = registry.tick_at(Instant::now());
+        let now = registry.time.tick_at(Instant::now());
         for worker in registry.workers() {
             worker.fibers.blocks.for_each(|fiber| {
                 if let Some(state) = state_of(fiber.state()) {
@@ -75,9 +75,9 @@ impl Collected {
                     last.key.worker = worker.index;
                 }
             });
-            if let Some(state @ FiberState::Waiting) = state_of(worker.card.state()) {
-                let waiter = worker.waiter.load(Ordering::Relaxed);
-                self.push(registry, &worker.card, state, waiter, now);
+            if let Some(state @ FiberState::Waiting) = state_of(worker.wait.status.state()) {
+                let waiter = worker.wait.waiter.load(Ordering::Relaxed);
+                self.push(registry, &worker.wait.status, state, waiter, now);
                 let last = self.fibers.last_mut().expect("just pushed");
                 last.worker = worker.is_own.then_some(worker.index);
                 last.key.worker = worker.index;
@@ -106,7 +106,7 @@ impl Collected {
                 });
             };
             worker.fibers.jobs.for_each(&mut push);
-            worker.placed().for_each(push);
+            worker.fibers.placed.for_each(push);
         }
     }
 

@@ -8,7 +8,7 @@ use crate::{
         run_work::Work,
         sleep::{Assigned, Call, Idle},
         stats::Phase,
-        steal::WORTH_RAID,
+        steal::MIN_SEARCH_BEFORE_RAID,
         steal_backoff::StealBackoff,
         worker::Worker,
     },
@@ -37,7 +37,7 @@ impl Registry {
         // The start handler may have taken an index.
         me.end_lease();
         me.trace_entry(if is_spare { Role::Spare } else { Role::Worker });
-        me.placed().open(true);
+        me.fibers.placed.open(true);
         // Whether it was woken as a helper and has found no work since.
         let mut is_in_vain = false;
         let mut backoff = StealBackoff::new();
@@ -51,7 +51,7 @@ impl Registry {
             }
             let work = found.take().or_else(|| {
                 let work = self.search(me, &mut backoff, &mut now);
-                self.note_searcher(false);
+                self.demand.note_searcher(false);
                 work
             });
             if let Some(work) = work {
@@ -67,20 +67,20 @@ impl Registry {
                 me.enter_phase_at(Phase::Working, now);
                 let is_fork = !matches!(work, Work::Fibers(_));
                 match work {
-                    Work::Fibers(job) => me.run_fibers(job),
+                    Work::Fibers(job) => me.scheduler().run(job),
                     work => {
                         // It may compute for long, so no thread should place fibers here.
-                        me.placed().open(false);
-                        me.run(work);
-                        me.placed().open(true);
+                        me.fibers.placed.open(false);
+                        me.fork_join().run(work);
+                        me.fibers.placed.open(true);
                     }
                 }
                 me.end_lease();
                 now = Instant::now();
                 backoff.note(me.enter_phase_at(Phase::Searching, now));
                 match backoff.expects_forks() {
-                    Some(true) if is_fork => self.fork_credit.fill(),
-                    Some(false) if is_fork => self.fork_credit.spend(),
+                    Some(true) if is_fork => self.demand.fork_credit.fill(),
+                    Some(false) if is_fork => self.demand.fork_credit.spend(),
                     _ => {}
                 }
                 is_in_vain = false;
@@ -88,13 +88,13 @@ impl Registry {
                 me.status.activate();
             } else {
                 if is_in_vain {
-                    self.fork_credit.spend();
+                    self.demand.fork_credit.spend();
                 }
                 me.status.vacate();
                 self.note_free_slot();
                 let role = self.sleep.retire(me.index);
                 // The heartbeat worker had no slot to offer, and did not doze. From now on the next root may wake it.
-                let may_doze = role == Idle::Asleep && self.expects_forks() && !self.sleep.has_dozing();
+                let may_doze = role == Idle::Asleep && self.demand.expects_forks() && !self.sleep.has_dozing();
                 if may_doze && me.takes_pieces() && self.has_free_slot() {
                     self.unpark_heartbeat();
                 }
@@ -102,9 +102,9 @@ impl Registry {
                 now = Instant::now();
             }
         }
-        me.placed().open(false);
+        me.fibers.placed.open(false);
         me.status.vacate();
-        me.end_fibers();
+        me.scheduler().shut_down();
         me.trace_exit();
     }
 
@@ -118,49 +118,50 @@ impl Registry {
     /// Between two looks at the clock it only reads the shelves and queues, which disturbs no other thread. A request
     /// makes its victims publish, so it is made with backoff.
     fn search(&self, me: &Worker, backoff: &mut StealBackoff, now: &mut Instant) -> Option<Work> {
-        me.placed().note_in_time();
-        me.note_settled();
+        me.fibers.placed.note_in_time();
+        me.scheduler().note_settled();
         let (mut start, mut has_searched, mut has_raided, mut rounds) = (*now, false, false, 0u32);
         // If no other thread works, no thread can publish anything. One look is enough, unless the next parallel part
         // is likely to follow soon.
-        let ends_at_once = self.count_active(2) < 2 && !self.expects_forks();
+        let ends_at_once = self.count_active(2) < 2 && !self.demand.expects_forks();
         let searches = if ends_at_once { 1 } else { SEARCHES_PER_CLOCK_READ };
         let search_time = if ends_at_once { Duration::ZERO } else { backoff.search_time(me) };
         loop {
             // Most broadcasts are short, and a thread that waits for one makes sure that there is a heartbeat worker.
-            while !me.inbox.is_empty() {
+            while !me.compute.broadcasts.is_empty() {
                 me.enter_phase(Phase::Working);
-                me.answer_broadcast();
+                me.fork_join().answer_broadcast();
                 *now = Instant::now();
                 // The time of the broadcast does not count as searching.
                 start += me.enter_phase_at(Phase::Searching, *now);
             }
             // A worker that looks only once waits in its reactor next.
             if has_searched {
-                me.reactor.poll();
+                me.parking.reactor.poll();
             }
             // Also without a slot: those that were placed here wait for this worker too.
-            let has_own_fibers = me.has_ready_fibers() || me.has_placed_jobs();
+            let has_own_fibers = me.scheduler().has_ready() || me.scheduler().has_placed_jobs();
             // Otherwise `find` takes work from elsewhere.
-            if (has_own_fibers || me.has_jobs())
+            if (has_own_fibers || me.scheduler().has_jobs())
                 && let Some(work) = self.find_in_turn(me)
             {
                 return Some(work);
             }
             // No other thread will run these fibers soon.
             if has_own_fibers {
-                backoff.note_search(me.was_woken());
+                backoff.note_search(me.fibers.were_woken());
                 return Some(Work::Fibers(None));
             }
             if self.is_closing() {
                 return self.find(me, StealPolicy::All);
             }
             // If the machine has fewer cores than the pool has threads, a search keeps other threads from working.
-            let is_in_the_way = self.is_crowded() || has_searched && self.count_active(self.cores + 1) > self.cores;
+            let is_in_the_way =
+                self.is_crowded() || has_searched && self.count_active(self.slots.cores + 1) > self.slots.cores;
             // Otherwise a search looks at least once, however short it is.
             if is_in_the_way || has_searched && (ends_at_once || *now - start > search_time) {
                 // A thread in a long piece that does not fork serves no request.
-                let raids = !is_in_the_way && !has_raided && search_time >= WORTH_RAID;
+                let raids = !is_in_the_way && !has_raided && search_time >= MIN_SEARCH_BEFORE_RAID;
                 if !(raids && self.raid_all()) {
                     backoff.note_search(false);
                     return None;
@@ -168,14 +169,14 @@ impl Registry {
                 has_raided = true;
             }
             let may_request = backoff.may_request(*now);
-            let policy = if may_request { StealPolicy::Aged(self.micros_at(*now)) } else { StealPolicy::Nothing };
+            let policy = if may_request { StealPolicy::Aged(self.time.micros_at(*now)) } else { StealPolicy::Nothing };
             for _ in 0..searches {
                 if let Some(work) = self.find(me, policy) {
                     backoff.note_search(true);
                     return Some(work);
                 }
-                if me.has_ready_fibers() {
-                    backoff.note_search(me.was_woken());
+                if me.scheduler().has_ready() {
+                    backoff.note_search(me.fibers.were_woken());
                     return Some(Work::Fibers(None));
                 }
                 hint::spin_loop();
@@ -187,7 +188,7 @@ impl Registry {
                 thread::yield_now();
             }
             if may_request {
-                self.note_searcher(true);
+                self.demand.note_searcher(true);
                 self.request_all();
             }
         }
@@ -203,11 +204,15 @@ impl Registry {
         let mut heartbeat = None;
         me.enter_phase(Phase::Parked);
         loop {
-            me.placed().note_in_time();
+            me.fibers.placed.note_in_time();
             // Ready fibers wait for this worker, and so does a thread that broadcasts. A broadcast may take long, and
             // no thread should rely on this worker meanwhile.
-            if self.ends() || !me.inbox.is_empty() || me.has_ready_fibers() || me.has_placed_jobs() {
-                if idle == Idle::Heartbeat || self.sleep.leave(me.index, &me.called, &me.parker) {
+            if self.ends()
+                || !me.compute.broadcasts.is_empty()
+                || me.scheduler().has_ready()
+                || me.scheduler().has_placed_jobs()
+            {
+                if idle == Idle::Heartbeat || self.sleep.leave(me.index, &me.parking.called, &me.parking.parker) {
                     // The role does not go to a spare: most broadcasts are short, and the thread that waits for one
                     // makes sure that there is a heartbeat worker.
                     self.resign_role();
@@ -216,7 +221,7 @@ impl Registry {
                 break;
             }
             match idle {
-                Idle::Asleep => match me.called.take() {
+                Idle::Asleep => match me.parking.called.take() {
                     Some(Call::Heartbeat) => {
                         me.counters.wakes.add(1);
                         (idle, heartbeat) = (Idle::Heartbeat, None);
@@ -288,12 +293,12 @@ impl Registry {
 
     /// Takes work for which there is no slot: fibers, or else a task or fork that no thread would take.
     fn find_starved(&self, me: &Worker, policy: StealPolicy) -> Option<Work> {
-        let fibers = self.workers().find_map(|worker| worker.steal_fibers(me, policy));
+        let fibers = self.workers().find_map(|worker| worker.fork_join().steal_fibers(me, policy));
         if fibers.is_some() || !matches!(policy, StealPolicy::All) || !me.takes_pieces() {
             return fibers;
         }
-        let mut stranded = self.workers().filter(|worker| worker.has_stranded_work());
-        stranded.find_map(|worker| worker.steal_piece(me)).or_else(|| self.take_injected(me))
+        let mut stranded = self.workers().filter(|worker| worker.fork_join().has_stranded_work());
+        stranded.find_map(|worker| worker.fork_join().steal_piece(me)).or_else(|| self.take_injected(me))
     }
 
     /// Lets a new spare be the heartbeat worker, and puts this one to sleep. Returns `false` if there is no spare, or
@@ -325,7 +330,7 @@ impl Registry {
             if !only_for_fibers {
                 // Until it finds work, which fills the credit again.
                 backoff.note_search(false);
-                self.fork_credit.spend();
+                self.demand.fork_credit.spend();
             }
         }
     }
@@ -334,19 +339,19 @@ impl Registry {
     fn park_idle(&self, me: &Worker, most: Option<Duration>) {
         // A handler or a waker may have taken an index.
         me.end_lease();
-        me.trim_fibers();
+        me.fibers.trim();
         if !me.fibers.go_away() {
             return;
         }
-        let bounds = [most, me.time_to_next_fibers(), me.time_to_trim()];
-        me.reactor.park(&me.parker, bounds.into_iter().flatten().min());
+        let bounds = [most, me.scheduler().time_to_next_batch(), me.fibers.time_to_trim()];
+        me.parking.park(bounds.into_iter().flatten().min());
         me.fibers.come_back();
     }
 
     /// Returns whether a heartbeat worker is needed. Call this after the role was seen to be vacant.
     fn has_something_to_look_at(&self) -> bool {
         // A guest that has left may have left tasks behind. A thread that sees that the guest has left also sees these.
-        self.is_root_open() || self.admission.has_waiting() || {
+        self.is_root_open() || self.slots.admission.has_waiting() || {
             fence(Ordering::Acquire);
             self.has_published_work()
         }
@@ -387,7 +392,7 @@ impl Registry {
     fn resign_role(&self) {
         match self.sleep.resign() {
             Ok(sleeper) => self.wake(Some(sleeper)),
-            Err(waiting) => waiting.into_iter().for_each(|waiting| self.worker(waiting).parker.unpark()),
+            Err(waiting) => waiting.into_iter().for_each(|waiting| self.worker(waiting).parking.unpark()),
         }
     }
 }

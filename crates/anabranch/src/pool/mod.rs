@@ -5,101 +5,71 @@
 //! monitor](sysmon) finds blocked threads.
 
 pub(crate) mod admission;
-#[cfg(not(loom))]
-pub(crate) mod blocking_threads;
-#[cfg(not(loom))]
-mod broadcast;
-#[cfg(not(loom))]
-mod build;
-#[cfg(not(loom))]
-mod build_error;
-#[cfg(not(loom))]
-mod builder;
-#[cfg(not(loom))]
-pub(crate) mod counter;
-#[cfg(not(loom))]
-mod crowding;
-#[cfg(not(loom))]
-mod current_thread;
-#[cfg(not(loom))]
-mod deadlock;
-#[cfg(not(loom))]
-pub(crate) mod default_pool;
-#[cfg(not(loom))]
-mod fork_credit;
-#[cfg(not(loom))]
-pub(crate) mod guest;
-#[cfg(not(loom))]
-pub(crate) mod handle;
-#[cfg(not(loom))]
-pub(crate) mod hazard;
-#[cfg(not(loom))]
-mod heartbeat;
-#[cfg(not(loom))]
-mod helpers;
-#[cfg(not(loom))]
-pub(crate) mod hooks;
-#[cfg(not(loom))]
-pub(crate) mod id;
 pub(crate) mod indices;
-#[cfg(not(loom))]
-pub(crate) mod inspect;
-#[cfg(not(loom))]
-pub(crate) mod join_wait;
-#[cfg(not(loom))]
-pub(crate) mod latency;
-#[cfg(not(loom))]
-pub(crate) mod live;
-#[cfg(not(loom))]
-mod main_loop;
-#[cfg(not(loom))]
-pub(crate) mod panic_handler;
-#[cfg(not(loom))]
-mod pending;
-#[cfg(not(loom))]
-mod publish;
-#[cfg(not(loom))]
-pub(crate) mod registry;
-#[cfg(not(loom))]
-pub(crate) mod report;
-#[cfg(not(loom))]
-mod run_work;
 pub(crate) mod sleep;
-#[cfg(not(loom))]
-pub(crate) mod stack_request;
-#[cfg(not(loom))]
-mod stack_text;
-#[cfg(not(loom))]
-pub(crate) mod stacks;
-#[cfg(not(loom))]
-mod standstill;
-#[cfg(not(loom))]
-pub(crate) mod stats;
+pub(crate) mod status;
+
+cfg_if! {
+    if #[cfg(not(loom))] {
+        pub(crate) mod blocking_threads;
+        mod broadcast;
+        mod build;
+        mod build_error;
+        mod builder;
+        mod clock;
+        pub(crate) mod counter;
+        mod crowding;
+        mod current_thread;
+        mod deadlock;
+        pub(crate) mod default_pool;
+        mod demand;
+        mod fork_credit;
+        pub(crate) mod guest;
+        pub(crate) mod handle;
+        pub(crate) mod hazard;
+        mod heartbeat;
+        mod helpers;
+        pub(crate) mod hooks;
+        pub(crate) mod id;
+        pub(crate) mod injected;
+        pub(crate) mod inspect;
+        pub(crate) mod join_wait;
+        pub(crate) mod latency;
+        pub(crate) mod live;
+        mod main_loop;
+        pub(crate) mod panic_handler;
+        pub(crate) mod parking;
+        mod pending;
+        mod publish;
+        pub(crate) mod registry;
+        pub(crate) mod report;
+        mod roots;
+        mod run_work;
+        mod slot;
+        pub(crate) mod slots;
+        pub(crate) mod stack_request;
+        mod stack_text;
+        pub(crate) mod stacks;
+        mod standstill;
+        pub(crate) mod stats;
+        mod steal;
+        mod steal_backoff;
+        pub(crate) mod sysmon;
+        mod thread_builder;
+        mod thread_index;
+        mod thread_main;
+        pub(crate) mod thread_wait;
+        pub(crate) mod threads;
+        mod traced;
+        pub(crate) mod worker;
+        pub(crate) mod worker_list;
+    }
+}
+
 #[cfg(all(feature = "metrics", not(loom)))]
 mod stats_metrics;
-pub(crate) mod status;
-#[cfg(not(loom))]
-mod steal;
-#[cfg(not(loom))]
-mod steal_backoff;
-#[cfg(not(loom))]
-pub(crate) mod sysmon;
-#[cfg(not(loom))]
-mod thread_builder;
-#[cfg(not(loom))]
-mod thread_index;
-#[cfg(not(loom))]
-mod thread_main;
-#[cfg(not(loom))]
-pub(crate) mod threads;
-#[cfg(not(loom))]
-mod traced;
 #[cfg(all(feature = "tracing", not(loom)))]
 mod tracing_spans;
-#[cfg(not(loom))]
-pub(crate) mod worker;
-#[cfg(not(loom))]
-pub(crate) mod worker_list;
 
 #[cfg(all(feature = "tracing", not(loom)))]
 pub use self::tracing_spans::TracingSpans;

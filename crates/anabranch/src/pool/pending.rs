@@ -2,36 +2,21 @@
 //! only one of its pool.
 
 use crate::{
-    fork::frame::Frame,
-    pool::{registry::Registry, run_work::Work, worker::Worker},
+    pool::{
+        registry::Registry,
+        run_work::Work,
+        worker::{ForkJoin, Worker},
+    },
     sys::unwind,
 };
 
-impl Worker {
-    /// Returns whether this thread has parts of broadcasts, tasks, or forks of compute code that no thread has taken.
-    fn has_pending(&self) -> bool {
-        if !self.inbox.is_empty() || !self.tasks.is_empty() || self.stack.shelf.has_available() {
-            return true;
-        }
-        let mut frame = self.stack.newest();
-        // SAFETY: this thread owns the list, so its frames stay linked during the call. Published frames come last.
-        unsafe {
-            while !frame.is_null() && !Frame::is_published(frame) {
-                if !Frame::may_wait(frame) {
-                    return true;
-                }
-                frame = Frame::previous(frame);
-            }
-        }
-        false
-    }
-
+impl ForkJoin<'_> {
     /// Runs a part of a broadcast, the newest task, or the oldest fork of this thread. Returns whether there was one.
-    fn run_own(&self) -> bool {
+    fn run_own(self) -> bool {
         if self.answer_broadcast() {
             return true;
         }
-        if let Some(task) = self.tasks.take_newest() {
+        if let Some(task) = self.worker.compute.tasks.take_newest() {
             self.run(Work::Task(task));
             return true;
         }
@@ -48,20 +33,22 @@ impl Worker {
     }
 
     /// Runs a piece of another thread, or from outside of the pool. Returns whether there was one.
-    fn run_other(&self, registry: &Registry) -> bool {
+    fn run_other(self, registry: &Registry) -> bool {
         let find = || {
             let mut others = registry.workers();
-            others.find_map(|worker| worker.steal_piece(self)).or_else(|| registry.take_injected(self))
+            others
+                .find_map(|worker| worker.fork_join().steal_piece(self.worker))
+                .or_else(|| registry.take_injected(self.worker))
         };
         let work = find().or_else(|| if registry.sees_work() { find() } else { None });
         work.map(|work| self.run(work)).is_some()
     }
 
     /// Runs pending work by `run`, unless the thread unwinds. Restores the index that the caller had before.
-    fn run_keeping_index(&self, run: impl FnOnce() -> bool) -> bool {
-        let index = self.lease.get();
+    fn run_keeping_index(self, run: impl FnOnce() -> bool) -> bool {
+        let index = self.worker.compute.lease.get();
         let has_run = !unwind::panicking() && run();
-        self.restore_lease(index);
+        self.worker.restore_lease(index);
         has_run
     }
 }
@@ -93,7 +80,7 @@ impl Worker {
 pub fn run_pending() -> Option<bool> {
     let me = Worker::current();
     let registry = me.registry()?;
-    if me.run_keeping_index(|| me.run_own() || me.run_other(registry)) {
+    if me.fork_join().run_keeping_index(|| me.fork_join().run_own() || me.fork_join().run_other(registry)) {
         return Some(true);
     }
     me.yield_slot();
@@ -114,7 +101,7 @@ pub fn run_pending() -> Option<bool> {
 pub fn run_pending_local() -> Option<bool> {
     let me = Worker::current();
     me.registry()?;
-    Some(me.run_keeping_index(|| me.run_own()))
+    Some(me.fork_join().run_keeping_index(|| me.fork_join().run_own()))
 }
 
 /// Returns whether this thread has pending work, which [`run_pending_local`] would run. Returns `None` outside of any
@@ -130,5 +117,5 @@ pub fn run_pending_local() -> Option<bool> {
 /// ```
 pub fn has_pending() -> Option<bool> {
     let me = Worker::current();
-    me.registry().map(|_| me.has_pending())
+    me.registry().map(|_| me.compute.has_pending())
 }

@@ -1,16 +1,16 @@
 //! The state that the threads of a pool share: their worker entries, and which of them sleep.
 
 use crate::{
-    fiber::{limits::Limits, shutdown::Closing, task::Job},
-    fork::task::{Task, Tasks},
+    fiber::{limits::Limits, shutdown::Closing},
+    fork::task::Task,
     pool::{
-        admission::Admission,
         blocking_threads::{BlockingConfig, BlockingThreads},
-        counter::Counter,
-        fork_credit::ForkCredit,
+        clock::PoolClock,
+        demand::Demand,
         id::PoolId,
-        indices::Indices,
+        injected::Injected,
         sleep::{Call, Sleep},
+        slots::Slots,
         stats::{Stats, WorkerStats},
         threads::{ThreadConfig, Threads},
         worker::Worker,
@@ -18,14 +18,11 @@ use crate::{
     },
     sys::{
         asymmetric_fence::Fence,
-        clock::Instant,
-        sync::{AtomicBool, AtomicU64, AtomicUsize, Mutex, Ordering, lock},
-        thread,
+        sync::{AtomicU64, AtomicUsize, Ordering},
     },
-    time::{Clock, Subscription},
-    trace::{Event, Site, Tracer},
+    time::Clock,
+    trace::{Event, Tracer},
 };
-use crossbeam_utils::CachePadded;
 use std::{
     io,
     sync::{Arc, Weak},
@@ -35,44 +32,22 @@ use std::{
 pub(crate) struct Registry {
     pub(crate) id: PoolId,
     pub(crate) trace: Tracer,
+    fence: Fence,
     /// Each thread of the pool has a reference.
     this: Weak<Self>,
     pub(super) entries: WorkerList<Worker>,
-    /// Worker entries are added one at a time.
-    adding: Mutex<()>,
-    /// Set once more, by `make_do_with`, before any other thread has the pool.
-    threads: AtomicUsize,
-    /// How many threads the machine runs at a time for this process.
-    pub(crate) cores: usize,
-    /// When the pool was made.
-    since: Instant,
+    pub(crate) slots: Slots,
     pub(crate) sleep: Sleep,
-    pub(super) admission: Admission,
-    pub(crate) closing: Closing,
-    fence: Fence,
+    /// The worker entry of the last heartbeat worker: a hint.
+    heartbeat: AtomicUsize,
+    pub(super) demand: Demand,
+    pub(crate) injected: Injected,
+    pub(crate) time: PoolClock,
+    pub(crate) limits: Limits,
     pub(crate) pool_threads: Threads,
     /// The threads for blocking calls of fibers.
     pub(crate) blocking: Arc<BlockingThreads>,
-    /// Added to by the heartbeat worker alone.
-    pub(crate) slots_lent: Counter,
-    /// The clock for all waits of this pool.
-    pub(crate) clock: Clock,
-    /// Wakes the workers when the program moves the clock.
-    _woken_by_the_clock: Subscription,
-    pub(crate) limits: Limits,
-    /// The indices of the threads that work.
-    pub(crate) indices: Indices,
-    /// Tasks from outside of the pool.
-    pub(crate) injected: Tasks,
-    /// The number of detached tasks that have not ended.
-    detached: AtomicUsize,
-    /// Where the next fiber from outside goes.
-    next_worker: AtomicUsize,
-    /// The worker entry of the last heartbeat worker: a hint.
-    heartbeat: AtomicUsize,
-    /// Whether a thread searches that would request work of a root that begins now: a hint.
-    has_searcher: CachePadded<AtomicBool>,
-    pub(super) fork_credit: ForkCredit,
+    pub(crate) closing: Closing,
     /// What had happened here at the last report of a deadlock. See `pool::deadlock`.
     pub(super) reported: AtomicU64,
 }
@@ -88,45 +63,36 @@ impl Registry {
     ) -> Arc<Self> {
         let id = PoolId::new();
         let trace = Tracer::of_pool(config.trace, id.number(), threads);
-        Arc::new_cyclic(|registry: &Weak<Self>| {
+        Arc::new_cyclic(|this: &Weak<Self>| {
             let entries = WorkerList::new();
             let has_hooks = config.hooks.is_some();
             for _ in 0..threads {
-                entries.add(|index| Worker::new(registry.as_ptr(), threads, index, true, fence, has_hooks, trace));
+                entries.add(|index| Worker::new(this.as_ptr(), threads, index, true, fence, has_hooks, trace));
             }
+            let on_change = {
+                let this = this.clone();
+                move || {
+                    if let Some(registry) = this.upgrade() {
+                        registry.wake_all();
+                    }
+                }
+            };
             Self {
                 id,
                 trace,
-                this: registry.clone(),
-                entries,
-                adding: Mutex::new(()),
-                threads: AtomicUsize::new(threads),
-                cores: thread::cores(),
-                since: Instant::now(),
-                sleep: Sleep::new(fence),
-                admission: Admission::new(fence),
-                closing: Closing::new(fence),
                 fence,
+                this: this.clone(),
+                entries,
+                slots: Slots::new(threads, fence),
+                sleep: Sleep::new(fence),
+                heartbeat: AtomicUsize::new(0),
+                demand: Demand::new(),
+                injected: Injected::new(),
+                time: PoolClock::new(clock, on_change),
+                limits,
                 pool_threads: Threads::new(config),
                 blocking: BlockingThreads::new(blocking),
-                slots_lent: Counter::new(),
-                _woken_by_the_clock: clock.subscribe(Arc::new({
-                    let registry = registry.clone();
-                    move || {
-                        if let Some(registry) = registry.upgrade() {
-                            registry.wake_all();
-                        }
-                    }
-                })),
-                clock,
-                limits,
-                indices: Indices::new(threads),
-                injected: Tasks::new(),
-                detached: AtomicUsize::new(0),
-                next_worker: AtomicUsize::new(0),
-                heartbeat: AtomicUsize::new(0),
-                has_searcher: CachePadded::new(AtomicBool::new(false)),
-                fork_credit: ForkCredit::new(),
+                closing: Closing::new(fence),
                 reported: AtomicU64::new(0),
             }
         })
@@ -139,26 +105,14 @@ impl Registry {
 
     /// Returns how many threads work at a time.
     pub(crate) fn threads(&self) -> usize {
-        self.threads.load(Ordering::Relaxed)
+        self.slots.threads()
     }
 
     /// The system has refused all threads but the first `running`. One works at a time in any case, be it a guest.
     pub(crate) fn make_do_with(&self, running: usize, error: io::Error) {
         let wanted = self.threads();
-        self.threads.store(running.max(1), Ordering::Relaxed);
-        self.indices.limit(running.max(1));
+        self.slots.limit(running.max(1));
         self.pool_threads.make_do_with(running..wanted, error);
-    }
-
-    /// Returns how long there had been the pool, in microseconds.
-    pub(crate) fn micros_at(&self, instant: Instant) -> u64 {
-        (instant - self.since).as_micros() as u64
-    }
-
-    /// Returns how long there had been the pool, in milliseconds, which wrap around after 49 days.
-    pub(crate) fn tick_at(&self, instant: Instant) -> u32 {
-        let time = instant - self.since;
-        (time.as_secs() as u32).wrapping_mul(1000).wrapping_add(time.subsec_millis())
     }
 
     /// Returns all listed workers: the pool's own threads, spares, and the entries of guests, taken or vacant. Entries
@@ -177,7 +131,6 @@ impl Registry {
     }
 
     pub(crate) fn add_entry(&self, is_own: bool) -> &Worker {
-        let _adding = lock(&self.adding);
         let has_hooks = self.pool_threads.hooks().is_some();
         let new = |index| Worker::new(self, self.threads(), index, is_own, self.fence, has_hooks, self.trace);
         let index = self.entries.add(new);
@@ -188,7 +141,7 @@ impl Registry {
     pub(crate) fn wake(&self, worker: Option<usize>) {
         if let Some(index) = worker {
             self.trace.record(|| Event::Unpark { worker: index as u32 });
-            self.worker(index).call(Call::Heartbeat);
+            self.worker(index).parking.call(Call::Heartbeat);
         }
     }
 
@@ -213,7 +166,7 @@ impl Registry {
 
     fn wake_all(&self) {
         for worker in self.workers().filter(|worker| worker.is_own) {
-            worker.parker.unpark();
+            worker.parking.unpark();
         }
     }
 
@@ -233,7 +186,7 @@ impl Registry {
     pub(super) fn unpark_heartbeat(&self) {
         let heartbeat = self.worker(self.heartbeat.load(Ordering::Relaxed));
         self.trace.record(|| Event::Unpark { worker: heartbeat.index as u32 });
-        heartbeat.parker.unpark();
+        heartbeat.parking.unpark();
     }
 
     /// Records that a worker acts as the heartbeat worker.
@@ -243,46 +196,16 @@ impl Registry {
         }
     }
 
-    /// Returns a number that grows by one with each call: whose turn it is among the workers.
-    pub(crate) fn next_turn(&self) -> usize {
-        self.next_worker.fetch_add(1, Ordering::Relaxed)
-    }
-
-    /// Enqueues a fiber to start: in the caller's own queue if it is in this pool, or else on one of the workers.
-    pub(crate) fn inject(&self, job: Job) {
-        let here = Worker::current();
-        if self.trace.is_on() {
-            // SAFETY: the job was not run, since no queue has it.
-            let site = unsafe { job.origin() }.map_or(Site::UNKNOWN, |origin| self.trace.site("", origin));
-            self.trace.record(|| Event::Spawn(site));
-        }
-        if here.is_of(self) {
-            // SAFETY: this thread holds the worker entry, so it is the owner of the queue.
-            unsafe { here.fibers.jobs.push(job) };
-            if self.sleep.dozes_for_fibers() {
-                self.wake_heartbeat_slow();
-            }
-        } else if !self.place_from_outside(job) {
-            self.worker(self.next_turn() % self.threads()).fibers.jobs.inject(job);
-            self.announce_work();
-        }
-    }
-
     /// Enqueues a task: in the caller's own queue if it is in this pool, or else in that of the pool.
     pub(crate) fn submit(&self, task: Task) {
         let here = Worker::current();
         if here.is_of(self) {
-            here.tasks.push(task);
+            here.compute.tasks.push(task);
             self.wake_heartbeat_for_work();
         } else {
-            self.injected.push(task);
+            self.injected.tasks.push(task);
             self.announce_work();
         }
-    }
-
-    /// Counts a detached task that is about to be enqueued.
-    pub(crate) fn add_detached(&self) {
-        self.detached.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Records the end of a detached task.
@@ -290,7 +213,7 @@ impl Registry {
     /// Either this thread sees that the pool closes, or the workers that the closing thread wakes see the count: both
     /// sides have a fence in between.
     pub(crate) fn end_detached(&self) {
-        if self.detached.fetch_sub(1, Ordering::Relaxed) == 1 {
+        if self.injected.remove_detached() {
             self.fence.frequent();
             self.note_last();
         }
@@ -301,8 +224,8 @@ impl Registry {
     /// they fork, or their slot.
     pub(crate) fn is_wound_up(&self) -> bool {
         self.limits.is_empty()
-            && self.detached.load(Ordering::Relaxed) == 0
-            && self.workers().all(|worker| worker.fibers.jobs.is_empty() && worker.placed().is_empty())
+            && !self.injected.has_detached()
+            && self.workers().all(|worker| worker.fibers.jobs.is_empty() && worker.fibers.placed.is_empty())
     }
 
     /// Panics if nothing runs any more what is enqueued in this pool. Only a thread of the program that has stayed in
@@ -334,32 +257,13 @@ impl Registry {
     /// Returns whether a slot is free for a worker. If a guest waits, the first free slot is for that guest: a worker
     /// that took it would give it up at once, since the pool is [crowded](Self::is_crowded), and so on.
     pub(crate) fn has_free_slot(&self) -> bool {
-        self.count_slots(self.threads()) + usize::from(self.admission.has_waiting()) < self.threads()
-    }
-
-    /// Returns whether a thread searches that would request work of a root that begins now.
-    #[inline]
-    pub(super) fn has_searcher(&self) -> bool {
-        self.has_searcher.load(Ordering::Relaxed)
-    }
-
-    /// Records whether a thread searches. The store is skipped where it changes nothing, so that the cache line stays
-    /// shared.
-    pub(super) fn note_searcher(&self, searches: bool) {
-        if self.has_searcher() != searches {
-            self.has_searcher.store(searches, Ordering::Relaxed);
-        }
-    }
-
-    /// Returns whether forks that are worth taking may follow soon.
-    pub(super) fn expects_forks(&self) -> bool {
-        self.fork_credit.is_left()
+        self.count_slots(self.threads()) + usize::from(self.slots.admission.has_waiting()) < self.threads()
     }
 
     /// Returns whether more threads work than there are slots, or a guest waits for one, so that a thread between two
     /// pieces of work should give up its slot.
     pub(crate) fn is_crowded(&self) -> bool {
-        self.count_slots(self.threads() + 1) + usize::from(self.admission.has_waiting()) > self.threads()
+        self.count_slots(self.threads() + 1) + usize::from(self.slots.admission.has_waiting()) > self.threads()
     }
 
     /// Returns whether a thread works: a guest, or a worker that has taken something, a fiber perhaps. Waiting threads
@@ -379,7 +283,9 @@ impl Registry {
     /// a thread has just ended a piece of the last root, and a root may make all its forks before the thread asks.
     #[inline]
     pub(crate) fn wake_heartbeat(&self) -> bool {
-        self.has_searcher() || self.sleep.has_dozing() && self.wake_heartbeat_slow() || self.expects_forks()
+        self.demand.has_searcher()
+            || self.sleep.has_dozing() && self.wake_heartbeat_slow()
+            || self.demand.expects_forks()
     }
 
     /// Wakes a heartbeat worker that dozes, when there is work that another thread may take and a slot to do it in.
@@ -391,10 +297,10 @@ impl Registry {
     }
 
     #[cold]
-    fn wake_heartbeat_slow(&self) -> bool {
+    pub(crate) fn wake_heartbeat_slow(&self) -> bool {
         let heartbeat = self.sleep.end_doze();
         if let Some(heartbeat) = heartbeat {
-            self.worker(heartbeat).parker.unpark();
+            self.worker(heartbeat).parking.unpark();
         }
         heartbeat.is_some()
     }
@@ -408,7 +314,7 @@ impl Registry {
 
     /// Returns how many roots there have been: two equal readings mean that none has begun between.
     pub(crate) fn count_roots(&self) -> u64 {
-        self.workers().fold(0, |sum, worker| sum.wrapping_add(worker.roots.get()))
+        self.workers().fold(0, |sum, worker| sum.wrapping_add(worker.roots.begun.get()))
     }
 
     /// Returns what the pool's threads have done: two equal readings mean that none has changed fibers, or begun one,
@@ -428,7 +334,7 @@ impl Registry {
             spares: WorkerStats::default(),
             spare_threads: self.pool_threads.spares(),
             spares_refused: self.pool_threads.refused(),
-            slots_lent: self.slots_lent.get(),
+            slots_lent: self.slots.lent.get(),
             uses_membarrier: self.fence == Fence::Asymmetric,
         };
         for worker in self.entries.all() {

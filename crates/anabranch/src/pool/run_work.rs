@@ -7,13 +7,10 @@ use crate::{
         shelf::Claim,
         task::Task,
     },
-    pool::worker::Worker,
+    pool::worker::ForkJoin,
     sys::unwind::AbortOnUnwind,
     wait::current_stack::Pinned,
 };
-
-/// How many broadcasts a worker answers one on top of the other, whether they have to do with each other or not.
-const MOST_ANSWERS: u32 = 8;
 
 /// Work that this thread has taken and must run.
 pub(crate) enum Work {
@@ -23,34 +20,21 @@ pub(crate) enum Work {
     Fibers(Option<Job>),
 }
 
-impl Worker {
+impl ForkJoin<'_> {
     /// Runs this worker's part of the broadcast that has waited longest. Returns `false` if there is none that it may
-    /// answer here.
-    ///
-    /// The work of a broadcast may wait in turn, and that wait answers the next broadcast. Workers may wait for each
-    /// other in this way, so in general a worker has to answer. But if a thousand threads broadcast at a time, a
-    /// thousand answers must not be on one stack. So above a few of them, a worker answers only broadcasts that are
-    /// nested deeper than the one that runs here. Of all broadcasts that wait for each other every worker answers the
-    /// innermost, and the depth of answers depends only on how deep the program nests broadcasts.
-    pub(crate) fn answer_broadcast(&self) -> bool {
-        if self.inbox.is_empty() {
-            return false;
-        }
-        let answering = self.answering.get();
-        let task = if answering < MOST_ANSWERS {
-            self.inbox.take_oldest()
-        } else {
-            self.inbox.take_inside_of_more(self.stack.broadcasts())
-        };
-        let Some(task) = task else { return false };
-        self.answering.set(answering + 1);
-        self.with_own_index(|| self.run(Work::Task(task)));
-        self.answering.set(answering);
+    /// answer here: see [`next_part`](crate::fork::compute::Compute::next_part).
+    pub(crate) fn answer_broadcast(self) -> bool {
+        let compute = &self.worker.compute;
+        let Some(part) = compute.next_part() else { return false };
+        let answering = compute.answering.get();
+        compute.answering.set(answering + 1);
+        self.worker.with_own_index(|| self.run(Work::Task(part)));
+        compute.answering.set(answering);
         true
     }
 
     /// Runs work that this thread has taken.
-    pub(crate) fn run(&self, work: Work) {
+    pub(crate) fn run(self, work: Work) {
         let lineage: *const Lineage = match &work {
             // SAFETY: this thread has taken the job and has not run it yet.
             Work::Frame(claim) => unsafe { Frame::lineage(claim.frame) },
@@ -60,19 +44,19 @@ impl Worker {
         // What it runs on top of waits, and the record is in a list of this thread.
         let _pinned = Pinned::new();
         // SAFETY: this thread has taken the work and has not run it, so its lineage is alive.
-        let lineage = unsafe { Lineage::on_top(lineage, self.stack.broadcasts()) };
+        let lineage = unsafe { Lineage::on_top(lineage, self.worker.compute.stack.broadcasts()) };
         let record = Running::new(&lineage);
-        self.stack.begin(&record);
+        self.worker.compute.stack.begin(&record);
         let abort = AbortOnUnwind;
         // Work that was worth stealing is worth sharing: its first fork is published.
-        self.stack.request_work();
+        self.worker.compute.stack.request_work();
         match work {
             Work::Frame(claim) => claim.run(),
-            Work::Task(task) if self.trace.measures() => self.measure_task(|| task.run()),
+            Work::Task(task) if self.worker.trace.measures() => self.worker.measure_task(|| task.run()),
             Work::Task(task) => task.run(),
             Work::Fibers(_) => {}
         }
         std::mem::forget(abort);
-        self.stack.end(&record);
+        self.worker.compute.stack.end(&record);
     }
 }

@@ -17,10 +17,10 @@ use std::{
 };
 
 /// How long a report waits for stacks.
-const PATIENCE: Duration = Duration::from_secs(1);
+const CAPTURE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The largest number of stacks in a report. A capture takes some microseconds, and the memory of its frames.
-const MOST_STACKS: usize = 256;
+const MAX_STACKS: usize = 256;
 
 /// Adds stacks to a report of these pools. Blocks until they have come, for a second at most.
 pub(crate) fn add(report: &mut Report, registries: &[&Registry]) {
@@ -51,7 +51,7 @@ pub(crate) fn add(report: &mut Report, registries: &[&Registry]) {
     }
     let start = Instant::now();
     // All senders are gone when each request was answered.
-    while let Some((index, stack)) = answers.recv_timeout(PATIENCE.saturating_sub(start.elapsed())) {
+    while let Some((index, stack)) = answers.recv_timeout(CAPTURE_TIMEOUT.saturating_sub(start.elapsed())) {
         report.fibers[index].stack = Some(Arc::new(stack));
         report.missing_stacks = report.missing_stacks.map(|count| count - 1);
     }
@@ -60,9 +60,9 @@ pub(crate) fn add(report: &mut Report, registries: &[&Registry]) {
 /// Passes a request to the thread of a worker, and wakes it.
 fn ask(worker: &Worker, request: StackRequest) {
     let (has_fibers, has_thread) = (!request.fibers.is_empty(), request.thread.is_some());
-    worker.stack_requests.push(request);
+    worker.fibers.stack_requests.push(request);
     if std::ptr::eq(worker, Worker::current()) {
-        worker.answer_stack_requests(false);
+        worker.fibers.answer_stack_requests(false);
         return;
     }
     if has_fibers {
@@ -70,13 +70,13 @@ fn ask(worker: &Worker, request: StackRequest) {
         // Its thread does not end before it has settled the inbox; after that, the inbox has no mark, so no thread is
         // woken.
         unsafe {
-            Kick::send(&raw const worker.stack_requests.kick, &raw const worker.fibers.kicks, || {
-                worker.parker.unpark();
+            Kick::send(&raw const worker.fibers.stack_requests.kick, &raw const worker.fibers.kicks, || {
+                worker.parking.unpark();
             });
         }
     }
     if has_thread {
-        worker.unpark_beside();
+        worker.parking.unpark_elsewhere();
     }
 }
 
@@ -99,5 +99,5 @@ fn choose(report: &Report) -> Vec<usize> {
     }
     let longest = groups.iter().map(Vec::len).max().unwrap_or(0);
     let in_turn = (0..longest).flat_map(|turn| groups.iter().filter_map(move |group| group.get(turn)));
-    in_turn.copied().take(MOST_STACKS).collect()
+    in_turn.copied().take(MAX_STACKS).collect()
 }

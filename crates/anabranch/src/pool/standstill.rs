@@ -9,8 +9,8 @@
 //! | all threads wait | a slot is released |
 //! |---|---|
 //! | in foreign calls for other threads: for a lock, or in a channel of std; some perhaps explicitly | at once |
-//! | explicitly, while no fiber runs and nothing waits for a timer, a socket or a blocking call | after 5 ms ([`STILL`]) |
-//! | otherwise, for example in a sleep, or for a fiber that waits for a socket | after a second ([`LONG`]) in the same waits |
+//! | explicitly, while no fiber runs and nothing waits for a timer, a socket or a blocking call | after 5 ms ([`MIN_STANDSTILL`]) |
+//! | otherwise, for example in a sleep, or for a fiber that waits for a socket | after a second ([`MAX_HOLD`]) in the same waits |
 
 use crate::{
     fiber::status::State,
@@ -24,10 +24,10 @@ use crate::{
 use std::time::Duration;
 
 /// The time for which nothing may happen before a slot is released.
-const STILL: Duration = Duration::from_millis(if cfg!(shuttle) { 1 } else { 5 });
+const MIN_STANDSTILL: Duration = Duration::from_millis(if cfg!(shuttle) { 1 } else { 5 });
 
 /// The time for which the same waits may hold all slots in any case.
-const LONG: Duration = Duration::from_millis(if cfg!(shuttle) { 4 } else { 1000 });
+const MAX_HOLD: Duration = Duration::from_millis(if cfg!(shuttle) { 4 } else { 1000 });
 
 /// What the heartbeat worker remembers from one look to the next.
 #[derive(Default)]
@@ -56,7 +56,7 @@ impl Standstill {
         let computing = || registry.workers().filter(may_compute);
         let held = || registry.workers().filter(|worker| worker.status.is_held());
         // The forks of a thread in a foreign call may be private, those of the others are published.
-        let has_work = || registry.has_published_work() || registry.admission.has_waiting();
+        let has_work = || registry.has_published_work() || registry.slots.admission.has_waiting();
         let has_use = !blocked.is_empty() || held().next().is_some() && has_work();
         let is_full = registry.count_slots(registry.threads()) == registry.threads();
         if !has_use || !is_full || computing().any(|worker| !worker.status.is_held() && !is_blocked(worker)) {
@@ -64,8 +64,8 @@ impl Standstill {
             return false;
         }
         let now = Instant::now();
-        let waits = held().map(|worker| (worker.index, u64::from(worker.card.since())));
-        let calls = blocked.iter().map(|blocked| (blocked.worker, registry.micros_at(blocked.since)));
+        let waits = held().map(|worker| (worker.index, u64::from(worker.wait.status.since())));
+        let calls = blocked.iter().map(|blocked| (blocked.worker, registry.time.micros_at(blocked.since)));
         let signature = waits.chain(calls).fold(0u64, |sum, (worker, since)| {
             sum.wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add((worker as u64) << 48 ^ since)
         });
@@ -79,7 +79,7 @@ impl Standstill {
             (waits.steps, waits.still_since) = (steps, now);
         }
         let wait_for_threads = !blocked.is_empty() && blocked.iter().all(|blocked| blocked.waits_for_thread);
-        let is_overdue = wait_for_threads || now - waits.still_since >= STILL || now - waits.since >= LONG;
+        let is_overdue = wait_for_threads || now - waits.still_since >= MIN_STANDSTILL || now - waits.since >= MAX_HOLD;
         is_overdue && {
             self.forget();
             held().any(|worker| worker.status.release_held())
@@ -92,7 +92,8 @@ impl Standstill {
 /// blocking call.
 fn may_be_woken(registry: &Registry) -> bool {
     let has_deadline = |worker: &Worker| {
-        let mut has_deadline = worker.card.state() == State::SuspendedUntil || worker.reactor.has_sources();
+        let mut has_deadline =
+            worker.wait.status.state() == State::SuspendedUntil || worker.parking.reactor.has_sources();
         worker.fibers.blocks.for_each(|fiber| has_deadline |= fiber.state() == State::SuspendedUntil);
         has_deadline
     };

@@ -8,7 +8,11 @@ use crate::{
         raid::Raid,
         shelf::{Claim, Theft},
     },
-    pool::{registry::Registry, run_work::Work, worker::Worker},
+    pool::{
+        registry::Registry,
+        run_work::Work,
+        worker::{ForkJoin, Worker},
+    },
     sys::sync::hint,
     trace::{Event, Loot},
 };
@@ -21,46 +25,62 @@ const MAX_HOPS: usize = 16;
 const CHECKS_AFTER_REQUEST: usize = if cfg!(shuttle) { 2 } else { 20 };
 
 /// After a search of this length a raid is worth its cost, some microseconds.
-pub(super) const WORTH_RAID: Duration = Duration::from_micros(20);
+pub(super) const MIN_SEARCH_BEFORE_RAID: Duration = Duration::from_micros(20);
 
 /// Thieves call these functions of their victim.
-impl Worker {
+impl ForkJoin<'_> {
+    /// Returns whether there is something to take.
+    pub(crate) fn has_work(self) -> bool {
+        self.worker.compute.stack.shelf.has_available() || self.has_spawned_work()
+    }
+
+    /// Returns whether there are tasks here, or forks that their owner, which waits, will not run soon.
+    pub(crate) fn has_stranded_work(self) -> bool {
+        let is_away = self.worker.status.is_occupied() && !self.worker.status.holds_slot();
+        !self.worker.compute.tasks.is_empty() || is_away && self.worker.compute.stack.shelf.has_available()
+    }
+
+    /// Returns whether there are tasks or fibers to start here: work other than forks.
+    pub(crate) fn has_spawned_work(self) -> bool {
+        !self.worker.compute.tasks.is_empty() || self.worker.scheduler().has_available_jobs()
+    }
+
     /// Takes work from this worker for `thief`: a published fork, or else a task, or else fibers.
-    pub(crate) fn steal(&self, thief: &Worker, policy: StealPolicy) -> Option<Work> {
+    pub(crate) fn steal(self, thief: &Worker, policy: StealPolicy) -> Option<Work> {
         self.steal_piece(thief).or_else(|| self.steal_fibers(thief, policy))
     }
 
     /// Takes fibers to start from this worker for `thief`, and no other work. See [`steal`](Self::steal).
-    pub(crate) fn steal_fibers(&self, thief: &Worker, policy: StealPolicy) -> Option<Work> {
-        let job = self.steal_job(thief, policy)?;
+    pub(crate) fn steal_fibers(self, thief: &Worker, policy: StealPolicy) -> Option<Work> {
+        let job = self.worker.scheduler().steal_job(thief, policy)?;
         thief.counters.stolen.add(1);
         Some(Work::Fibers(Some(job)))
     }
 
     /// Takes work from this worker for `thief`, but no fibers. See [`steal`](Self::steal).
-    pub(crate) fn steal_piece(&self, thief: &Worker) -> Option<Work> {
-        let (work, loot) = match self.stack.shelf.take(thief.theft()) {
+    pub(crate) fn steal_piece(self, thief: &Worker) -> Option<Work> {
+        let (work, loot) = match self.worker.compute.stack.shelf.take(thief.fork_join().theft()) {
             Some(claim) => (Work::Frame(claim), Loot::Fork),
-            None => (Work::Task(self.tasks.take_oldest()?), Loot::Task),
+            None => (Work::Task(self.worker.compute.tasks.take_oldest()?), Loot::Task),
         };
         thief.counters.stolen.add(1);
-        thief.trace_theft(loot, self);
+        thief.trace_theft(loot, self.worker);
         Some(work)
     }
 
     /// Takes the oldest published fork of this worker itself.
-    pub(crate) fn take_own_fork(&self) -> Option<Claim> {
-        self.stack.shelf.take(self.theft())
+    pub(crate) fn take_own_fork(self) -> Option<Claim> {
+        self.worker.compute.stack.shelf.take(self.theft())
     }
 
     /// Takes a published fork at `from` or above for `thief`, if it descends from `ancestor`.
-    pub(crate) fn steal_descendant(&self, from: usize, ancestor: *const Lineage, thief: &Worker) -> Option<Work> {
-        self.stack.shelf.take_descendant(from, ancestor, thief.theft()).map(Work::Frame)
+    pub(crate) fn steal_descendant(self, from: usize, ancestor: *const Lineage, thief: &Worker) -> Option<Work> {
+        self.worker.compute.stack.shelf.take_descendant(from, ancestor, thief.fork_join().theft()).map(Work::Frame)
     }
 
     /// Returns the record of a theft by this worker, which begins now.
-    fn theft(&self) -> Theft {
-        Theft { thief: self.index, base: self.stack.shelf.open() }
+    fn theft(self) -> Theft {
+        Theft { thief: self.worker.index, base: self.worker.compute.stack.shelf.open() }
     }
 }
 
@@ -69,18 +89,22 @@ impl Registry {
     pub(crate) fn find(&self, me: &Worker, policy: StealPolicy) -> Option<Work> {
         me.counters.searches.add(1);
         let takes_pieces = me.takes_pieces();
-        if takes_pieces && let Some(task) = me.tasks.take_newest() {
+        if takes_pieces && let Some(task) = me.compute.tasks.take_newest() {
             return Some(Work::Task(task));
         }
-        if let Some(job) = me.next_job() {
+        if let Some(job) = me.scheduler().next_job() {
             return Some(Work::Fibers(Some(job)));
         }
         let count = self.workers().count();
-        let first = me.last_victim.get();
+        let first = me.compute.last_victim.get();
         for victim in self.workers().cycle().skip(first).take(count) {
-            let work = if takes_pieces { victim.steal(me, policy) } else { victim.steal_fibers(me, policy) };
+            let work = if takes_pieces {
+                victim.fork_join().steal(me, policy)
+            } else {
+                victim.fork_join().steal_fibers(me, policy)
+            };
             if work.is_some() {
-                me.last_victim.set(victim.index);
+                me.compute.last_victim.set(victim.index);
                 return work;
             }
         }
@@ -89,7 +113,7 @@ impl Registry {
 
     /// Takes the oldest of the tasks from outside of the pool.
     pub(crate) fn take_injected(&self, me: &Worker) -> Option<Work> {
-        let task = self.injected.take_oldest()?;
+        let task = self.injected.tasks.take_oldest()?;
         me.counters.stolen.add(1);
         me.trace.record(|| Event::Steal { loot: Loot::Task, victim: u32::MAX, count: 1 });
         Some(Work::Task(task))
@@ -102,16 +126,20 @@ impl Registry {
     /// A task or a fork may compute for long. So the worker takes one only if no fiber of it waits meanwhile, and if no
     /// other thread will take it: when no slot is free, or there is no heartbeat worker.
     pub(crate) fn find_in_turn(&self, me: &Worker) -> Option<Work> {
-        let turn = me.next_turn_of_others()?;
+        let turn = me.fibers.next_turn_of_others()?;
         let others = || self.workers().filter(|worker| !ptr::eq(*worker, me));
-        let job =
-            || others().find_map(|worker| worker.steal_job(me, StealPolicy::All)).map(|job| Work::Fibers(Some(job)));
+        let job = || {
+            others()
+                .find_map(|worker| worker.scheduler().steal_job(me, StealPolicy::All))
+                .map(|job| Work::Fibers(Some(job)))
+        };
         let piece = || {
             if !me.takes_pieces() || self.sleep.has_heartbeat() && self.has_free_slot() {
                 return None;
             }
-            let own = me.tasks.take_oldest().map(Work::Task);
-            own.or_else(|| others().find_map(|worker| worker.steal_piece(me))).or_else(|| self.take_injected(me))
+            let own = me.compute.tasks.take_oldest().map(Work::Task);
+            own.or_else(|| others().find_map(|worker| worker.fork_join().steal_piece(me)))
+                .or_else(|| self.take_injected(me))
         };
         // Takes turns, so that neither kind waits until the other has run out.
         if turn.is_multiple_of(2) { job().or_else(piece) } else { piece().or_else(job) }
@@ -120,28 +148,28 @@ impl Registry {
     /// Requests that all workers publish at their next fork.
     pub(crate) fn request_all(&self) {
         for worker in self.workers() {
-            worker.stack.request_work();
+            worker.compute.stack.request_work();
         }
     }
 
     /// Returns whether there is work that can be taken without a request.
     pub(crate) fn has_published_work(&self) -> bool {
-        self.workers().any(Worker::has_work) || !self.injected.is_empty()
+        self.workers().any(|worker| worker.fork_join().has_work()) || !self.injected.tasks.is_empty()
     }
 
     /// Returns whether there is such work besides forks.
     pub(super) fn has_spawned_work(&self) -> bool {
-        self.workers().any(Worker::has_spawned_work) || !self.injected.is_empty()
+        self.workers().any(|worker| worker.fork_join().has_spawned_work()) || !self.injected.tasks.is_empty()
     }
 
     /// Returns whether there are fibers to start that any thread may take.
     pub(super) fn has_available_jobs(&self) -> bool {
-        self.workers().any(Worker::has_available_jobs)
+        self.workers().any(|worker| worker.scheduler().has_available_jobs())
     }
 
     /// Returns whether there is work besides fibers that no thread may come to while all slots are taken.
     pub(super) fn has_stranded_work(&self) -> bool {
-        self.workers().any(Worker::has_stranded_work) || !self.injected.is_empty()
+        self.workers().any(|worker| worker.fork_join().has_stranded_work()) || !self.injected.tasks.is_empty()
     }
 
     /// Searches as the heartbeat worker, or for [`run_pending`](crate::run_pending), and returns whether there is work.
@@ -151,9 +179,9 @@ impl Registry {
     /// A root that has begun since the last look is left alone, unless the forks of the last ones were worth it: most
     /// roots are over before a thread can be of help. So work that takes less than one interval is not disturbed.
     pub(crate) fn sees_work(&self) -> bool {
-        let (mut has_requested, expects_forks) = (false, self.expects_forks());
+        let (mut has_requested, expects_forks) = (false, self.demand.expects_forks());
         for worker in self.workers().filter(|worker| worker.is_worth_requesting(expects_forks)) {
-            worker.stack.request_work();
+            worker.compute.stack.request_work();
             has_requested = true;
         }
         if !has_requested {
@@ -181,16 +209,17 @@ impl Registry {
     /// Publishes for all workers that have not served a request, and returns how many forks.
     fn raid_silent(&self) -> usize {
         // A waiting worker has published all its forks: see `Worker::park`.
-        let silent =
-            |worker: &&Worker| worker.stack.is_requested() && (worker.status.is_active() || worker.status.is_lent());
+        let silent = |worker: &&Worker| {
+            worker.compute.stack.is_requested() && (worker.status.is_active() || worker.status.is_lent())
+        };
         let mut raid = Raid::new();
         for worker in self.workers().filter(silent) {
-            raid.add(worker, &worker.stack, || worker.roots.get());
+            raid.add(worker, &worker.compute.stack, || worker.roots.begun.get());
         }
         let mut raided = 0;
         raid.publish(
             self.threads(),
-            |worker| &raw const worker.parker,
+            |worker| &raw const worker.parking.parker,
             |worker, offer| worker.fibers.jobs.inject(Job::offer(offer)),
             |worker, published| {
                 if published > 0 {
@@ -205,17 +234,17 @@ impl Registry {
     /// Leapfrogging (Wagner and Calder 1993): a thread whose fork, at this position, was stolen takes work from the
     /// thief, or from the thieves of that thief, but only what descends from `awaited`.
     pub(crate) fn find_descendant(&self, me: &Worker, position: usize, awaited: *const Lineage) -> Option<Work> {
-        let mut theft = me.stack.shelf.theft_at(position)?;
+        let mut theft = me.compute.stack.shelf.theft_at(position)?;
         for _ in 0..MAX_HOPS {
             let victim = self.worker(theft.thief);
-            let work = victim.steal_descendant(theft.base, awaited, me);
-            let work = work.or_else(|| victim.tasks.take_descendant(awaited).map(Work::Task));
+            let work = victim.fork_join().steal_descendant(theft.base, awaited, me);
+            let work = work.or_else(|| victim.compute.tasks.take_descendant(awaited).map(Work::Task));
             if work.is_some() {
                 me.trace_theft(Loot::Descendant, victim);
                 return work;
             }
-            victim.stack.request_work();
-            theft = victim.stack.shelf.oldest_theft(theft.base)?;
+            victim.compute.stack.request_work();
+            theft = victim.compute.stack.shelf.oldest_theft(theft.base)?;
         }
         None
     }
@@ -223,14 +252,15 @@ impl Registry {
     /// Takes a task of which `awaited` is an ancestor, wherever it was spawned.
     pub(crate) fn find_task(&self, me: &Worker, awaited: *const Lineage) -> Option<Work> {
         let take = |victim: &Worker| {
-            let task = victim.tasks.take_descendant(awaited)?;
+            let task = victim.compute.tasks.take_descendant(awaited)?;
             me.trace_theft(Loot::Descendant, victim);
             Some(task)
         };
-        me.tasks
+        me.compute
+            .tasks
             .take_descendant(awaited)
             .or_else(|| self.workers().find_map(take))
-            .or_else(|| self.injected.take_descendant(awaited))
+            .or_else(|| self.injected.tasks.take_descendant(awaited))
             .map(Work::Task)
     }
 }

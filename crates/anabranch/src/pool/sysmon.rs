@@ -16,7 +16,7 @@
 //!
 //! The system reports the state in `/proc`, and the call in which a thread is blocked. A sandbox may hide `/proc`, and
 //! reading it takes a file descriptor, of which the program may have none left. Without a report the clock alone
-//! decides, and has to stand still for longer ([`SILENT`]).
+//! decides, and has to stand still for longer ([`MIN_SILENCE`]).
 //!
 //! On systems other than Linux sysmon detects no thread, and a blocked thread keeps its slot. Under shuttle a random
 //! choice decides which thread counts as blocked. A wrong verdict costs time, and nothing else.
@@ -72,11 +72,11 @@ const BUSY_PART: u32 = 4;
 /// How long a thread must not run before it counts as blocked, if the system reports no state. This is longer than a
 /// runnable thread usually waits for a core. Otherwise such a thread would count as blocked, and the pool would start
 /// another in its place.
-const SILENT: Duration = Duration::from_millis(50);
+const MIN_SILENCE: Duration = Duration::from_millis(50);
 
 /// How many consecutive looks must find a thread asleep before it counts as blocked. A thread that waits for memory, or
 /// for a lock of the allocator, while the system runs other programs, mostly runs again by the second look.
-const CHECKS: u32 = if cfg!(shuttle) { 1 } else { 2 };
+const CHECKS_ASLEEP: u32 = if cfg!(shuttle) { 1 } else { 2 };
 
 impl Sysmon {
     /// Checks all threads that have a slot or have lent it.
@@ -102,16 +102,16 @@ impl Sysmon {
             let still = before.as_ref().filter(is_still);
             let idle_since = still.map_or(at, |before| before.idle_since);
             let is_blocked =
-                still.is_some() && status.is_active() && is_asleep(thread).unwrap_or(at - idle_since >= SILENT);
+                still.is_some() && status.is_active() && is_asleep(thread).unwrap_or(at - idle_since >= MIN_SILENCE);
             let asleep = if is_blocked { still.map_or(0, |before| before.asleep) + 1 } else { 0 };
             if before.is_some() && is_busy {
                 if status.take_back() {
                     worker.trace.record(|| Event::Unblocked { worker: worker.index as u32 });
                 }
-            } else if asleep >= CHECKS && computes {
+            } else if asleep >= CHECKS_ASLEEP && computes {
                 let waits_for_thread = waits_for_thread(thread) == Some(true);
                 found.blocked.push(Blocked { worker: worker.index, since: idle_since, waits_for_thread });
-            } else if asleep >= CHECKS && lend(worker) {
+            } else if asleep >= CHECKS_ASLEEP && lend(worker) {
                 found.has_lent = true;
             } else if !is_busy || before.is_none() {
                 found.is_unsure = true;

@@ -13,10 +13,10 @@ use crate::pool::{indices::Wanted, registry::Registry, worker::Worker};
 
 impl Worker {
     pub(super) fn thread_index(&self, registry: &Registry) -> usize {
-        self.lease.get().unwrap_or_else(|| {
+        self.compute.lease.get().unwrap_or_else(|| {
             let own = self.index % registry.threads();
             // In a broadcast the index is that of the part.
-            let wanted = if self.answering.get() > 0 { Wanted::Exactly(own) } else { Wanted::Any(own) };
+            let wanted = if self.compute.answering.get() > 0 { Wanted::Exactly(own) } else { Wanted::Any(own) };
             self.take_index(registry, wanted)
         })
     }
@@ -29,23 +29,23 @@ impl Worker {
     /// Takes an index when it has none. A thread that waits for it lends its slot.
     fn take_index(&self, registry: &Registry, wanted: Wanted) -> usize {
         let mut is_long = false;
-        let index = registry.indices.take(wanted, &self.parker, || self.park(&mut is_long));
-        self.lease.set(Some(index));
+        let index = registry.slots.indices.take(wanted, &self.parking.parker, || self.park(&mut is_long));
+        self.compute.lease.set(Some(index));
         index
     }
 
     /// Gives the index back, if this thread has one.
     #[inline]
     pub(super) fn end_lease(&self) {
-        if self.lease.get().is_some() {
+        if self.compute.lease.get().is_some() {
             self.end_lease_slow();
         }
     }
 
     #[cold]
     fn end_lease_slow(&self) {
-        if let (Some(index), Some(registry)) = (self.lease.take(), self.registry()) {
-            registry.indices.give_back(index);
+        if let (Some(index), Some(registry)) = (self.compute.lease.take(), self.registry()) {
+            registry.slots.indices.give_back(index);
         }
     }
 
@@ -53,7 +53,7 @@ impl Worker {
     /// taken another one.
     #[inline]
     pub(super) fn restore_lease(&self, before: Option<usize>) {
-        if before.is_some() && before != self.lease.get() {
+        if before.is_some() && before != self.compute.lease.get() {
             self.restore_lease_slow(before);
         }
     }
@@ -69,7 +69,7 @@ impl Worker {
     /// Runs a part of a broadcast, which gets this worker's own index if it asks for one. Gives another index back that
     /// interrupted work had; the wait of that work restores it.
     pub(super) fn with_own_index(&self, part: impl FnOnce()) {
-        let has_own = self.lease.get() == Some(self.index);
+        let has_own = self.compute.lease.get() == Some(self.index);
         if !has_own {
             self.end_lease();
         }
@@ -88,7 +88,7 @@ pub(super) struct Away<'a> {
 
 impl<'a> Away<'a> {
     pub(super) fn new(worker: &'a Worker) -> Self {
-        let index = worker.lease.get();
+        let index = worker.compute.lease.get();
         worker.end_lease();
         worker.release_slot();
         Self { worker, index }

@@ -48,15 +48,15 @@ impl Worker {
         self.trace.record(|| Event::Root(self.trace.site("", at)));
         self.trace.state(State::Working);
         if self.trace.measures() {
-            self.measures_root.set(work_span::begin_root());
-            self.stack.request_work();
+            self.roots.is_measured.set(work_span::begin_root());
+            self.compute.stack.request_work();
         }
     }
 
     /// Records that the calling thread is about to give this worker entry back.
     #[cold]
     pub(super) fn trace_exit(&self) {
-        if self.measures_root.replace(false) {
+        if self.roots.is_measured.replace(false) {
             self.trace_work_span(work_span::end_root());
         }
         self.trace.cpu_time();
@@ -67,7 +67,7 @@ impl Worker {
     #[cold]
     pub(super) fn measure_task(&self, run: impl FnOnce()) {
         if work_span::begin_root() {
-            self.stack.request_work();
+            self.compute.stack.request_work();
             run();
             self.trace_work_span(work_span::end_root());
         } else {

@@ -8,7 +8,7 @@
 //! thread takes their entries off the list, and holds each entry meanwhile. A guest that takes such an entry lists it
 //! again before it begins its root. So an entry is listed while a thread holds it, or has left something in it.
 
-use crate::sys::sync::{AtomicU64, AtomicUsize, Ordering};
+use crate::sys::sync::{AtomicU64, AtomicUsize, Mutex, Ordering, lock};
 use std::sync::OnceLock;
 
 struct Segment<W> {
@@ -24,11 +24,13 @@ const FIRST: usize = 8;
 pub(crate) struct WorkerList<W> {
     segments: [OnceLock<Segment<W>>; 32],
     count: AtomicUsize,
+    /// Entries are added one at a time.
+    adding: Mutex<()>,
 }
 
 impl<W> WorkerList<W> {
     pub(crate) fn new() -> Self {
-        Self { segments: [const { OnceLock::new() }; 32], count: AtomicUsize::new(0) }
+        Self { segments: [const { OnceLock::new() }; 32], count: AtomicUsize::new(0), adding: Mutex::new(()) }
     }
 
     fn locate(index: usize) -> (usize, usize) {
@@ -43,8 +45,9 @@ impl<W> WorkerList<W> {
         self.segments.get(segment)?.get()?.entries[offset].get()
     }
 
-    /// Adds an entry. The caller sees to it that this is not called by two threads at a time.
+    /// Adds an entry, and returns its index.
     pub(crate) fn add(&self, make: impl FnOnce(usize) -> W) -> usize {
+        let _adding = lock(&self.adding);
         let index = self.count.load(Ordering::Relaxed);
         let (segment, offset) = Self::locate(index);
         let entries = &self.segments[segment].get_or_init(|| Segment::new(FIRST << segment)).entries;

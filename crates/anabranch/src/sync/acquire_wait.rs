@@ -83,7 +83,7 @@ impl<'a> AcquireWait<'a> {
             let status = status_of_waiting(waiter);
             if let Some(status) = status {
                 status.lock.set(ptr::from_ref(self.semaphore));
-                Worker::current().lock_waits.add(1);
+                Worker::current().wait.lock_waits.add(1);
             }
             self.shown.set(status);
         }
@@ -146,7 +146,7 @@ unsafe impl Waitable for AcquireWait<'_> {
         #[cfg(not(loom))]
         if let Some(shown) = self.shown.take() {
             shown.lock.clear();
-            Worker::current().lock_waits.add(u64::MAX);
+            Worker::current().wait.lock_waits.add(u64::MAX);
         }
         if is_selected {
             // SAFETY: the queue selected this wait, so the entry is no longer linked.

@@ -72,7 +72,7 @@ const ROOT: usize = 3;
 const VACANT: Entry = Entry { deadline: Tick::MAX, tag: u64::MAX };
 
 /// The number of groups that a search for timers which are due together visits.
-const MOST_VISITED: usize = 32;
+const MAX_VISITED: usize = 32;
 
 /// At most this many groups keep their memory.
 const FEW: usize = 64;
@@ -144,14 +144,14 @@ impl<T: Copy> Timers<T> {
         if self.len == 0 { None } else { Some(self.entry(ROOT).deadline) }
     }
 
-    /// Returns the latest deadline that is at most `slack` after the earliest. Visits at most [`MOST_VISITED`] groups,
+    /// Returns the latest deadline that is at most `slack` after the earliest. Visits at most [`MAX_VISITED`] groups,
     /// the upper ones first. So among many timers the result may be an earlier deadline.
     pub(crate) fn last_deadline_within(&self, slack: Tick) -> Option<Tick> {
         let first = self.next_deadline()?;
         let limit = first.saturating_add(slack);
         let mut last = first;
         // A group contains the children of one position, see `sink`.
-        let mut queue = [0u32; MOST_VISITED];
+        let mut queue = [0u32; MAX_VISITED];
         let (mut seen, mut count) = (0, 1);
         queue[0] = ROOT as u32;
         while seen < count {
@@ -161,7 +161,7 @@ impl<T: Copy> Timers<T> {
             for (index, child) in children.iter().enumerate() {
                 if child.deadline <= limit && child.tag != VACANT.tag {
                     last = last.max(child.deadline);
-                    if count < MOST_VISITED {
+                    if count < MAX_VISITED {
                         queue[count] = ((position - 2) * 4 + index) as u32;
                         count += 1;
                     }

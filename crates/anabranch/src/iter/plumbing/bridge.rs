@@ -208,7 +208,7 @@ impl<'a, P: Producer, C: Consumer<P::Item>> Piece<'a, P, C> {
             return self.run_long((folder, block, done));
         }
         while self.items.len > block && self.items.len - block >= min {
-            if block >= UNTIMED || Worker::current().stack.is_requested() {
+            if block >= UNTIMED || Worker::current().compute.stack.is_requested() {
                 return self.run_long((folder, block, done));
             }
             let consumer = self.consumer;
@@ -243,7 +243,7 @@ impl<'a, P: Producer, C: Consumer<P::Item>> Piece<'a, P, C> {
             let _guest = Pool::enter_from_outside();
             return self.run(folder);
         }
-        let is_requested = Worker::current().stack.is_requested();
+        let is_requested = Worker::current().compute.stack.is_requested();
         let mut blocks = Blocks::new(self.items.items.min_len(), done);
         if !is_requested {
             blocks.block = block;
@@ -292,7 +292,7 @@ impl<'a, P: Producer, C: Consumer<P::Item>> Piece<'a, P, C> {
                 Next::Rest(rest, next) => (self, folder) = (rest, next),
                 Next::Complete(result) => return Progress::Complete(result),
             }
-            is_requested = Worker::current().stack.is_requested();
+            is_requested = Worker::current().compute.stack.is_requested();
         }
     }
 
@@ -340,7 +340,7 @@ impl<'a, P: Producer, C: Consumer<P::Item>> Piece<'a, P, C> {
 /// only what follows it. With one or two threads the growth of the blocks alone keeps to the limit.
 #[inline]
 fn longest_block(len: usize) -> usize {
-    let doublings = Worker::current().threads_log2.clamp(1, 4);
+    let doublings = Worker::current().compute.threads_log2.clamp(1, 4);
     (len - len / 4) >> (doublings - 1)
 }
 
