@@ -48,13 +48,7 @@ pub(crate) struct Lineage {
     /// The number of nested broadcasts that it is inside of. Work that a thread answers on top of other work counts as
     /// inside of all that is below it on the stack.
     broadcasts: u32,
-    /// The number of the pool for which a thread waits for the work: one of another pool than the work's own, or one
-    /// that runs a blocking call.
-    caller: u32,
 }
-
-/// The number of no pool.
-const NO_POOL: u32 = u32::MAX;
 
 // SAFETY: a lineage does not change. Its pointer is followed only in `descends_from`, whose caller guarantees that the
 // ancestors are alive.
@@ -66,7 +60,7 @@ unsafe impl Sync for Lineage {}
 impl Lineage {
     /// Creates the lineage of work that no other work waits for, inside of so many nested broadcasts.
     pub(crate) const fn detached(broadcasts: u32) -> Self {
-        Self { parent: ptr::null(), broadcasts, caller: NO_POOL }
+        Self { parent: ptr::null(), broadcasts }
     }
 
     /// # Safety
@@ -74,7 +68,7 @@ impl Lineage {
     pub(crate) unsafe fn below(parent: *const Lineage) -> Self {
         // SAFETY: the caller passes a parent that is null or has not ended.
         let broadcasts = unsafe { parent.as_ref() }.map_or(0, |parent| parent.broadcasts);
-        Self { parent, broadcasts, caller: NO_POOL }
+        Self { parent, broadcasts }
     }
 
     /// Creates the lineage of what a thread runs of `parent` on top of work that is inside of so many broadcasts.
@@ -95,31 +89,6 @@ impl Lineage {
         // SAFETY: the caller passes a parent that is null or has not ended.
         let below = unsafe { Self::below(parent) };
         Self { broadcasts: below.broadcasts + 1, ..below }
-    }
-
-    /// Returns the lineage as that of work for which a thread of the pool with this number waits, or a call on behalf
-    /// of that pool.
-    #[cfg(not(loom))]
-    pub(crate) fn called_from(self, pool: u32) -> Self {
-        Self { caller: pool, ..self }
-    }
-
-    /// Returns whether work of the pool with this number waits for the work with this lineage, at any depth.
-    ///
-    /// # Safety
-    /// `self` must not have ended: then all its ancestors are alive too.
-    #[cfg(not(loom))]
-    pub(crate) unsafe fn is_called_from(&self, pool: u32) -> bool {
-        let mut link: *const Lineage = self;
-        // SAFETY: `link` has not ended. The caller keeps `self`, the first link, alive, and a parent ends after its
-        // child.
-        while let Some(lineage) = unsafe { link.as_ref() } {
-            if lineage.caller == pool {
-                return true;
-            }
-            link = lineage.parent;
-        }
-        false
     }
 
     /// Returns the number of nested broadcasts that it is inside of.

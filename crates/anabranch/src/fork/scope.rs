@@ -88,15 +88,8 @@ impl ScopeData {
 
     fn with(registry: &Registry, lineage: Lineage) -> Self {
         let parent = Parent::current(registry);
-        let caller = match &parent {
-            Parent::Foreign(home, _) => Some(home.id),
-            Parent::Member(_) | Parent::Outside(_) => Pool::of_blocking_call(),
-        };
         Self {
-            lineage: match caller {
-                Some(pool) => lineage.called_from(pool.number()),
-                None => lineage,
-            },
+            lineage,
             pending: AtomicU64::new(0),
             is_waiting: AtomicBool::new(false),
             panic: Mutex::new(None),

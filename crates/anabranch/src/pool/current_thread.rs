@@ -50,6 +50,14 @@ impl Drop for Membership {
     }
 }
 
+/// Returns whether the calling thread is a thread of the program that is in a pool.
+pub(super) fn is_member() -> bool {
+    let memberships = MEMBERSHIPS.take();
+    let is_member = memberships.iter().any(|membership| membership.outside.is_some());
+    MEMBERSHIPS.set(memberships);
+    is_member
+}
+
 /// Makes the calling thread, which is in no pool, the holder of the worker entry 0.
 ///
 /// # Safety

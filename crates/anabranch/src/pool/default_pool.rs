@@ -76,10 +76,9 @@ impl Pool {
         }
     }
 
-    /// Returns the pool whose blocking call the calling thread runs.
-    pub(crate) fn of_blocking_call() -> Option<PoolId> {
-        // SAFETY: null, or the argument of a call of `on_behalf_of` on this thread, which has not returned.
-        unsafe { CALLER.get().as_ref() }.map(|registry| registry.id)
+    /// Returns whether the calling thread runs a blocking call of a pool.
+    pub(crate) fn is_in_blocking_call() -> bool {
+        !CALLER.get().is_null()
     }
 
     /// Returns the pool that the calling thread is in. A thread of the program leaves a pool that closes; see

@@ -24,9 +24,8 @@ use std::{
 ///
 /// Dropping a pool ends its threads and waits for them, exit handlers included. All work is finished by then: most ways
 /// into a pool return only when their work is done, fibers are cancelled, and [tasks](Self::execute) run to their end.
-/// [`shutdown_background`](Self::shutdown_background) does not wait. If one of the pool's own threads drops the pool,
-/// for example in a handler, the drop makes the threads end but does not wait. Neither does it in work of another pool
-/// for which a task of this one waits, in a [`call`](Self::call), a scope or a broadcast.
+/// [`shutdown_background`](Self::shutdown_background) does not wait. Neither does a drop on a thread of a pool, of this
+/// one or another, or in work that a pool runs: the pool that ends may wait for that work.
 ///
 /// ```
 /// let pool = anabranch::Pool::builder().threads(4).build()?;
@@ -135,18 +134,16 @@ impl Pool {
     }
 }
 
-/// Returns whether work of the pool may wait for what the calling thread does: on one of its threads, and in work of
-/// another pool that a thread of this one has called for.
-fn waits_for_caller(registry: &Registry) -> bool {
+/// Returns whether work of the pool may wait for what the calling thread does: for a thread or a blocking call of any
+/// pool, and for work of a pool on a thread of the program.
+fn may_wait_for_caller(registry: &Registry) -> bool {
     let me = Worker::current();
-    // SAFETY: the work that this thread runs has not ended, so its lineage is alive.
-    let lineage = unsafe { me.lineage().as_ref() };
-    registry.pool_threads.is_one_of_them()
+    me.registry().is_some() && me.is_own && !current_thread::is_member()
+        || !me.lineage().is_null()
+        || Pool::is_in_blocking_call()
+        // Their handlers run outside of the pool.
+        || registry.pool_threads.is_one_of_them()
         || registry.blocking.is_one_of_them()
-        // A thread of the program, in a piece of the pool's work.
-        || me.is_of(registry) && lineage.is_some()
-        // SAFETY: likewise.
-        || lineage.is_some_and(|lineage| unsafe { lineage.is_called_from(registry.id.number()) })
 }
 
 // Threads of a pool share atomics, and data under locks within which no user code runs. So a panic leaves that data
@@ -159,8 +156,7 @@ impl Drop for Pool {
         let registry = &*self.registry;
         registry.close();
         let (own, blocking) = (&registry.pool_threads, &registry.blocking);
-        // The other threads' remaining work may need the caller.
-        if self.joins_threads && !waits_for_caller(registry) {
+        if self.joins_threads && !may_wait_for_caller(registry) {
             current_thread::wind_up(registry);
             // In this order: the last fiber makes the last blocking call.
             own.join_all();

@@ -317,7 +317,7 @@ fn pool_may_be_dropped_by_thread_of_another_pool() {
 #[test]
 fn work_that_task_of_pool_waits_for_may_drop_that_pool() {
     type Work = Box<dyn FnOnce() + Send>;
-    let ways: [fn(&Pool, Work); 5] = [
+    let ways: [fn(&Pool, Work); 7] = [
         |other, work| other.call(work),
         |other, work| other.call(|| join(|| thread::sleep(Duration::from_millis(1)), work).1),
         |other, work| other.in_place_scope(|s| s.spawn(|| scope(|s| s.spawn(work)))),
@@ -325,6 +325,11 @@ fn work_that_task_of_pool_waits_for_may_drop_that_pool() {
         |other, work| {
             let work = Mutex::new(Some(work));
             other.broadcast(|_| work.lock().unwrap().take().map(|work| work()));
+        },
+        |other, work| anabranch::run(|cx| other.spawn(|_| work()).join(cx).unwrap()),
+        |other, work| {
+            // The other thread of that pool takes the second half.
+            pool(2).install(|| other.install(|| join(|| thread::sleep(Duration::from_millis(1)), work).1));
         },
     ];
     watchdog(LONG, || {
