@@ -189,7 +189,7 @@ pub use crate::{
 };
 #[cfg(not(loom))]
 pub use crate::{
-    cx::{CancelHandle, Cx, FiberLocal, Interval, run},
+    cx::{CancelHandle, Cx, FiberLocal, Interval, Operation, run},
     error::{Error, ErrorKind},
     fork::{
         execute::execute,

@@ -6,11 +6,10 @@ use crate::{
         SendTimeoutError, TryRecvError, TrySendError, broadcast,
         error::{closed, refused},
         mpmc::{Permit, Permits, Receiver, Sender},
-        oneshot,
-        select::Operation,
-        watch,
+        oneshot, watch,
     },
     cx::{
+        Operation,
         limit::Limit,
         plain_thread::{block_again_for, block_for, blocking, timed_out, with_blocking_cx},
     },

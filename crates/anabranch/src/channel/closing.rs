@@ -187,12 +187,15 @@ macro_rules! by_its_wait {
         impl $(<$($generics)*>)? $crate::cx::attempt::Attempt for $closing<'_ $(, $($generics)*)?> {
             type Output = ();
 
+            const NAME: &'static &'static str = &concat!($name, "::closed");
+
             fn attempt(&self) -> Option<()> {
                 $crate::cx::attempt::Attempt::attempt(&self.wait)
             }
         }
 
         $crate::wait::waitable::waits_by!(wait: $closing<'_ $(, $($generics)*)?> $(, [$($generics)*])?);
+        $crate::cx::operation::into_future!($closing<'_ $(, $($generics)*)?> $(, [$($generics)*])?;);
 
         impl $(<$($generics)*>)? ::std::fmt::Debug for $closing<'_ $(, $($generics)*)?> {
             fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {

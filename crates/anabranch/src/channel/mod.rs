@@ -136,7 +136,7 @@ pub use self::{
         Closing, OwnedPermit, Permit, Permits, Receiver, Receiving, Reserving, ReservingMany, Sender, Sending,
         WeakSender, bounded, rendezvous, unbounded,
     },
-    select::{Operation, Select},
+    select::Select,
     set::{Received, ReceiverSet, SetReceiving},
 };
 #[cfg(not(loom))]
@@ -144,4 +144,7 @@ pub use self::{
     select::{Awaiting, awaiting},
     timers::{After, Never, Ticking, after, never, tick},
 };
-pub use crate::channel::set::{member::Member, receive::Receive};
+pub use crate::{
+    channel::set::{member::Member, receive::Receive},
+    cx::{Operation, OperationFuture},
+};

@@ -232,6 +232,8 @@ impl<T> Receiving<'_, T> {
 impl<T> Attempt for Receiving<'_, T> {
     type Output = Result<T, Closed>;
 
+    const NAME: &'static &'static str = &"oneshot::Receiver::recv";
+
     fn attempt(&self) -> Option<Self::Output> {
         // SAFETY: an operation is not `Sync`, so only its owner reaches the field. The reference ends in this function.
         let receiver = unsafe { &mut *self.receiver.get() };
@@ -247,6 +249,8 @@ impl<T> Attempt for Receiving<'_, T> {
         }
     }
 }
+
+crate::cx::operation::into_future!(Receiving<'_, T>, [T];);
 
 // SAFETY: an address leaves the word by `unregister`, or by a swap of the sender, which then selects the wait before
 // `unregister` ends. No attempt runs in between, so the receiver keeps its end.

@@ -34,6 +34,7 @@ mod map;
 #[cfg(all(any(unix, windows), not(loom)))]
 mod map_unordered;
 pub(crate) mod one_fiber;
+pub(crate) mod operation;
 #[cfg(not(loom))]
 mod own_locals;
 pub(crate) mod plain_thread;
@@ -80,4 +81,8 @@ pub use self::{
     supervise::{Restart, Supervision, Supervisor},
     try_scope::{TryScope, TrySpawner},
 };
-pub use self::{cx::Cx, fiber_local::FiberLocal};
+pub use self::{
+    cx::Cx,
+    fiber_local::FiberLocal,
+    operation::{Operation, OperationFuture},
+};

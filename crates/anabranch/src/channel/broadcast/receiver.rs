@@ -217,11 +217,15 @@ pub struct Receiving<'a, T> {
 impl<T> Attempt for Receiving<'_, T> {
     type Output = Result<Arc<T>, ClosedOrLagged>;
 
+    const NAME: &'static &'static str = &"broadcast::Receiver::recv";
+
     fn attempt(&self) -> Option<Self::Output> {
         // SAFETY: an operation is not `Sync`, so only its owner reaches the field. The reference ends here.
         unsafe { &mut *self.receiver.get() }.next()
     }
 }
+
+crate::cx::operation::into_future!(Receiving<'_, T>, [T];);
 
 // SAFETY: `news` upholds the contract of `Waitable`, and every call is forwarded to it.
 unsafe impl<T> Waitable for Receiving<'_, T> {

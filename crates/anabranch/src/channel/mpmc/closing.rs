@@ -50,10 +50,14 @@ impl<T> Sender<T> {
 impl<T> Attempt for Closing<'_, T> {
     type Output = ();
 
+    const NAME: &'static &'static str = &"Sender::closed";
+
     fn attempt(&self) -> Option<()> {
         self.channel.is_closed().then_some(())
     }
 }
+
+crate::cx::operation::into_future!(Closing<'_, T>, [T];);
 
 // SAFETY: an address leaves the queue by `unregister`, or by a selection, both under the lock of the channel.
 unsafe impl<T> Waitable for Closing<'_, T> {

@@ -122,6 +122,8 @@ pub struct Reserving<'a, T> {
 impl<'a, T> Attempt for Reserving<'a, T> {
     type Output = Result<Permit<'a, T>, Closed>;
 
+    const NAME: &'static &'static str = &"Sender::reserve";
+
     fn attempt(&self) -> Option<Self::Output> {
         Some(self.wait.attempt()?.map(|()| Permit { channel: self.wait.channel }))
     }
@@ -130,6 +132,8 @@ impl<'a, T> Attempt for Reserving<'a, T> {
         self.wait.pass_on();
     }
 }
+
+crate::cx::operation::into_future!(Reserving<'a, T>, ['a, T];);
 
 waits_by!(wait: Reserving<'_, T>, [T]);
 

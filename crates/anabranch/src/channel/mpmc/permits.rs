@@ -130,6 +130,8 @@ pub struct ReservingMany<'a, T> {
 impl<'a, T> Attempt for ReservingMany<'a, T> {
     type Output = Result<Permits<'a, T>, Closed>;
 
+    const NAME: &'static &'static str = &"Sender::reserve_many";
+
     fn attempt(&self) -> Option<Self::Output> {
         let RoomWait { channel, count, .. } = self.wait;
         Some(self.wait.attempt()?.map(|()| Permits { channel, count }))
@@ -139,6 +141,8 @@ impl<'a, T> Attempt for ReservingMany<'a, T> {
         self.wait.pass_on();
     }
 }
+
+crate::cx::operation::into_future!(ReservingMany<'a, T>, ['a, T];);
 
 waits_by!(wait: ReservingMany<'_, T>, [T]);
 

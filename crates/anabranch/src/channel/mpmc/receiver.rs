@@ -238,6 +238,8 @@ impl<T> Receiving<'_, T> {
 impl<T> Attempt for Receiving<'_, T> {
     type Output = Result<T, Closed>;
 
+    const NAME: &'static &'static str = &"Receiver::recv";
+
     fn attempt(&self) -> Option<Self::Output> {
         if const { is_large::<T>() } {
             self.attempt_as::<Box<T>>().map(|received| received.map(|value| *value))
@@ -257,6 +259,8 @@ impl<T> Attempt for Receiving<'_, T> {
         }
     }
 }
+
+crate::cx::operation::into_future!(Receiving<'_, T>, [T];);
 
 // SAFETY: an address leaves the queue by `unregister`, or by a selection, both under the lock of the channel.
 unsafe impl<T> Waitable for Receiving<'_, T> {

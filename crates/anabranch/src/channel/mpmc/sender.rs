@@ -280,6 +280,8 @@ impl<T> Sending<'_, T> {
 impl<T> Attempt for Sending<'_, T> {
     type Output = Result<(), ClosedError<T>>;
 
+    const NAME: &'static &'static str = &"Sender::send";
+
     fn attempt(&self) -> Option<Self::Output> {
         if const { is_large::<T>() } {
             self.attempt_as::<Box<T>>().map(|sent| sent.map_err(|value| ClosedError(*value)))
@@ -299,6 +301,8 @@ impl<T> Attempt for Sending<'_, T> {
         }
     }
 }
+
+crate::cx::operation::into_future!(Sending<'_, T>, [T];);
 
 // SAFETY: an address leaves the queue by `unregister`, or by a selection, both under the lock of the channel.
 unsafe impl<T> Waitable for Sending<'_, T> {

@@ -2,10 +2,10 @@
 
 use crate::{
     channel::select::{
-        choose::{Choice, Deadlines, Operation},
+        choose::{Choice, Deadlines},
         persistent::Persistent,
     },
-    cx::{Cx, attempt::wait_for, limit::timed},
+    cx::{Cx, Operation, attempt::wait_for, limit::timed},
     time::NEVER,
     wait::{Cancelled, WaitError, future::AsyncTurn, suspend::WaitReason},
 };
@@ -148,7 +148,7 @@ impl<O: Operation> Select<O> {
         }
         let (choice, operations, turns) = self.choice();
         let order = |turn: usize| &turns[turn];
-        let deadlines = Deadlines { own, ..Deadlines::of(operations.iter().map(|operation| operation.deadline())) };
+        let deadlines = Deadlines { own, ..Deadlines::of(operations.iter().map(|operation| operation.ready_at())) };
         let done = Cell::new(None);
         let attempt = |index: usize| is_done(&done, operations[index].attempt());
         let waitable = |index: usize| &operations[index];

@@ -316,11 +316,15 @@ pub struct SetReceiving<'a, R: Receive> {
 impl<R: Receive> Attempt for SetReceiving<'_, R> {
     type Output = Result<Received<R>, Closed>;
 
+    const NAME: &'static &'static str = &"ReceiverSet::recv";
+
     fn attempt(&self) -> Option<Self::Output> {
         // SAFETY: an operation is not `Sync`, so only its owner reaches the field. The reference ends here.
         unsafe { &mut *self.set.get() }.next()
     }
 }
+
+crate::cx::operation::into_future!(SetReceiving<'_, R>, [R: Receive];);
 
 // SAFETY: an address leaves the word by `unregister`, or by a call, which then selects the wait before `unregister`
 // ends. Registering is a read-modify-write.

@@ -319,6 +319,8 @@ fn flat<T>(result: Result<Result<T, Closed>, WaitError>) -> Result<T, RecvError>
 impl<T> Attempt for Receiving<'_, T> {
     type Output = Result<T, Closed>;
 
+    const NAME: &'static &'static str = &"spsc::Receiver::recv";
+
     const IS_EXCLUSIVE: bool = true;
 
     #[inline]
@@ -356,6 +358,8 @@ impl<T> Attempt for Receiving<'_, T> {
         self.wait.withdraw_outlet(unsafe { &**self.consumer.get() })
     }
 }
+
+crate::cx::operation::into_future!(Receiving<'_, T>, [T];);
 
 // SAFETY: an address leaves the word by `unregister`, or by a thread that then selects the wait before `unregister`
 // ends. The operation borrows the end, and an attempt that fails does not move it.

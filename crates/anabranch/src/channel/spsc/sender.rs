@@ -237,6 +237,8 @@ impl<T> Sending<'_, T> {
 impl<T> Attempt for Sending<'_, T> {
     type Output = Result<(), ClosedError<T>>;
 
+    const NAME: &'static &'static str = &"spsc::Sender::send";
+
     fn attempt(&self) -> Option<Self::Output> {
         // A selection may repeat a send that has succeeded.
         let Some(value) = self.value.take() else { return Some(Ok(())) };
@@ -255,6 +257,8 @@ impl<T> Attempt for Sending<'_, T> {
         self.reserving.before_spin();
     }
 }
+
+crate::cx::operation::into_future!(Sending<'_, T>, [T];);
 
 waits_by!(reserving: Sending<'_, T>, [T]);
 
