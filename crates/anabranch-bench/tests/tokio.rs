@@ -59,7 +59,7 @@ fn fibers_send_and_tasks_receive() {
                     let receiver = receiver.clone();
                     tokio::spawn(async move {
                         let mut sum = 0;
-                        while let Ok(n) = receiver.recv_async().await {
+                        while let Ok(n) = receiver.receiving().await {
                             sum += n;
                         }
                         sum
@@ -83,7 +83,7 @@ fn tasks_send_and_fibers_receive() {
         let receiving = pool.spawn(move |cx| receiver.iter(cx).eq((0..2000).map(Ok)));
         let sending = tokio::spawn(async move {
             for n in 0..2000 {
-                sender.send_async(n).await.unwrap();
+                sender.sending(n).await.unwrap();
             }
         });
         sending.await.unwrap();
@@ -98,9 +98,9 @@ fn abandoned_receive_loses_nothing() {
         let (sender, receiver) = bounded(1);
         let (mut inlet, mut outlet) = spsc::bounded(1);
         let (reply, mut answer) = oneshot::channel();
-        assert!(timeout(SHORT, receiver.recv_async()).await.is_err());
-        assert!(timeout(SHORT, outlet.recv_async()).await.is_err());
-        assert!(timeout(SHORT, answer.recv_async()).await.is_err());
+        assert!(timeout(SHORT, receiver.receiving()).await.is_err());
+        assert!(timeout(SHORT, outlet.receiving()).await.is_err());
+        assert!(timeout(SHORT, answer.receiving()).await.is_err());
         let sending = pool.spawn(move |cx| {
             reply.send(0).unwrap();
             for n in 0..500_u32 {
@@ -112,22 +112,22 @@ fn abandoned_receive_loses_nothing() {
             // The time is up before, while, and after the value comes.
             let time = Duration::from_micros(u64::from(n % 7) * 30);
             let got = loop {
-                if let Ok(got) = timeout(time, receiver.recv_async()).await {
+                if let Ok(got) = timeout(time, receiver.receiving()).await {
                     break got;
                 }
                 tokio::task::yield_now().await;
             };
             assert_eq!(got, Ok(n));
             let got = loop {
-                if let Ok(got) = timeout(time, outlet.recv_async()).await {
+                if let Ok(got) = timeout(time, outlet.receiving()).await {
                     break got;
                 }
                 tokio::task::yield_now().await;
             };
             assert_eq!(got, Ok(n));
         }
-        assert_eq!(answer.recv_async().await, Ok(0));
-        assert_eq!(receiver.recv_async().await, Err(Closed));
+        assert_eq!(answer.receiving().await, Ok(0));
+        assert_eq!(receiver.receiving().await, Err(Closed));
         drop(sending);
     });
 }
@@ -143,7 +143,7 @@ fn tasks_that_are_aborted_leave_nothing_behind() {
             let (sender, receiver) = bounded(1);
             let waiting = [(); 4].map(|()| {
                 let receiver = receiver.clone();
-                tokio::spawn(async move { receiver.recv_async().await.is_ok() })
+                tokio::spawn(async move { receiver.receiving().await.is_ok() })
             });
             tokio::task::yield_now().await;
             assert!(sender.try_send(make()).is_ok());
@@ -165,7 +165,7 @@ fn tasks_that_are_aborted_leave_nothing_behind() {
             let (sender, receiver) = rendezvous();
             let offers = [(); 4].map(|()| {
                 let (sender, value) = (sender.clone(), make());
-                tokio::spawn(async move { sender.send_async(value).await.is_ok() })
+                tokio::spawn(async move { sender.sending(value).await.is_ok() })
             });
             tokio::task::yield_now().await;
             for task in offers.iter().take(round % 5) {
@@ -173,7 +173,7 @@ fn tasks_that_are_aborted_leave_nothing_behind() {
             }
             drop(sender);
             let mut taken = 0;
-            while receiver.recv_async().await.is_ok() {
+            while receiver.receiving().await.is_ok() {
                 taken += 1;
             }
             let mut sent = 0;
@@ -205,7 +205,7 @@ fn selections_in_tasks() {
             .map(|mut stream| {
                 tokio::spawn(async move {
                     for n in 0..100_u64 {
-                        stream.send_async(n).await.unwrap();
+                        stream.sending(n).await.unwrap();
                         if n % 40 == 0 {
                             sleep(SHORT).await;
                         }
@@ -274,14 +274,14 @@ fn shared_data_is_seen_by_both_runtimes() {
         let tasks = [(); 3].map(|()| {
             let (mut events, total, ready) = (events.subscribe(), Arc::clone(&total), ready.clone());
             tokio::spawn(async move {
-                ready.send_async(()).await.unwrap();
-                while let Ok(n) = events.recv_async().await {
+                ready.sending(()).await.unwrap();
+                while let Ok(n) = events.receiving().await {
                     *total.lock_async().await += *n;
                 }
             })
         });
         for _ in 0..6 {
-            is_ready.recv_async().await.unwrap();
+            is_ready.receiving().await.unwrap();
         }
         for n in 0..500_u64 {
             events.send(n).unwrap();

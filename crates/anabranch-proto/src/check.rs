@@ -420,8 +420,7 @@ fn check_methods(states: &[State], link: Link, errors: &mut Errors) {
                 errors
                     .add(message.name.span(), format!("endpoints already have a method `{name}`; rename the message"));
             }
-            let stem = ["_async", "_deadline", "_timeout"].iter().find_map(|how| name.strip_suffix(how));
-            let stem = name.strip_prefix("try_").or(stem).filter(|_| state.waits);
+            let stem = name.strip_prefix("try_").or(name.strip_suffix("_async")).filter(|_| state.waits);
             if let Some(stem) = stem.filter(|stem| state.messages.iter().any(|other| other.name == stem)) {
                 let text =
                     format!("the message `{stem}` of this state already has a method `{name}`; rename this message");

@@ -4,15 +4,9 @@
 //! value that was not sent, is stored without the value. So the error is `Send`, `Sync` and `'static`.
 
 use crate::{
-    channel::{
-        self, CallError, Closed, ClosedError, RecvTimeoutError, ReserveError, ReserveTimeoutError, SendAllError,
-        SendError, SendTimeoutError, TryRecvError, TrySendError, broadcast,
-    },
+    channel::{self, CallError, Closed, ClosedError, SendError, TryRecvError, TrySendError, broadcast},
     pool::BuildError,
-    proto::{
-        EndpointRecvError, EndpointRecvTimeoutError, EndpointSendError, EndpointSendTimeoutError, EndpointTryRecvError,
-        EndpointTrySendError,
-    },
+    proto::{EndpointRecvError, EndpointSendError, EndpointTryRecvError, EndpointTrySendError},
     sync::{AcquireError, AcquireTimeoutError, SemaphoreClosed, TryAcquireError},
     wait::{Cancelled, TimedOut, WaitError},
 };
@@ -245,19 +239,7 @@ convert! {
     WaitError { WaitError::Cancelled => Cancelled, WaitError::TimedOut => TimedOut }
     Closed { Closed => Closed }
     channel::RecvError { channel::RecvError::Closed => Closed, channel::RecvError::Cancelled => Cancelled }
-    RecvTimeoutError {
-        RecvTimeoutError::Closed => Closed,
-        RecvTimeoutError::Cancelled => Cancelled,
-        RecvTimeoutError::TimedOut => TimedOut,
-    }
     TryRecvError { TryRecvError::Empty => WouldBlock, TryRecvError::Closed => Closed }
-    ReserveError { ReserveError::Closed => Closed, ReserveError::Cancelled => Cancelled }
-    ReserveTimeoutError {
-        ReserveTimeoutError::Closed => Closed,
-        ReserveTimeoutError::Cancelled => Cancelled,
-        ReserveTimeoutError::TimedOut => TimedOut,
-    }
-    SendAllError { SendAllError::Closed => Closed, SendAllError::Cancelled => Cancelled }
     CallError { CallError::Closed => Closed, CallError::Cancelled => Cancelled }
     broadcast::Lagged { _ => Lagged }
     broadcast::ClosedOrLagged {
@@ -268,12 +250,6 @@ convert! {
         broadcast::RecvError::Closed => Closed,
         broadcast::RecvError::Lagged(_) => Lagged,
         broadcast::RecvError::Cancelled => Cancelled,
-    }
-    broadcast::RecvTimeoutError {
-        broadcast::RecvTimeoutError::Closed => Closed,
-        broadcast::RecvTimeoutError::Lagged(_) => Lagged,
-        broadcast::RecvTimeoutError::Cancelled => Cancelled,
-        broadcast::RecvTimeoutError::TimedOut => TimedOut,
     }
     broadcast::TryRecvError {
         broadcast::TryRecvError::Empty => WouldBlock,
@@ -317,11 +293,6 @@ convert_without_value! {
         SendError::Closed(_) => Closed: SendError::Closed(()),
         SendError::Cancelled(_) => Cancelled: SendError::Cancelled(()),
     }
-    SendTimeoutError<T> {
-        SendTimeoutError::Closed(_) => Closed: SendTimeoutError::Closed(()),
-        SendTimeoutError::Cancelled(_) => Cancelled: SendTimeoutError::Cancelled(()),
-        SendTimeoutError::TimedOut(_) => TimedOut: SendTimeoutError::TimedOut(()),
-    }
     TrySendError<T> {
         TrySendError::Full(_) => WouldBlock: TrySendError::Full(()),
         TrySendError::Closed(_) => Closed: TrySendError::Closed(()),
@@ -330,11 +301,6 @@ convert_without_value! {
         EndpointRecvError::Closed => Closed: EndpointRecvError::<()>::Closed,
         EndpointRecvError::Cancelled(_) => Cancelled: EndpointRecvError::Cancelled(()),
     }
-    EndpointRecvTimeoutError<E> {
-        EndpointRecvTimeoutError::Closed => Closed: EndpointRecvTimeoutError::<()>::Closed,
-        EndpointRecvTimeoutError::Cancelled(_) => Cancelled: EndpointRecvTimeoutError::Cancelled(()),
-        EndpointRecvTimeoutError::TimedOut(_) => TimedOut: EndpointRecvTimeoutError::TimedOut(()),
-    }
     EndpointTryRecvError<E> {
         EndpointTryRecvError::Closed => Closed: EndpointTryRecvError::<()>::Closed,
         EndpointTryRecvError::Empty(_) => WouldBlock: EndpointTryRecvError::Empty(()),
@@ -342,11 +308,6 @@ convert_without_value! {
     EndpointSendError<E, M> {
         EndpointSendError::Closed => Closed: EndpointSendError::<(), ()>::Closed,
         EndpointSendError::Cancelled(..) => Cancelled: EndpointSendError::Cancelled((), ()),
-    }
-    EndpointSendTimeoutError<E, M> {
-        EndpointSendTimeoutError::Closed => Closed: EndpointSendTimeoutError::<(), ()>::Closed,
-        EndpointSendTimeoutError::Cancelled(..) => Cancelled: EndpointSendTimeoutError::Cancelled((), ()),
-        EndpointSendTimeoutError::TimedOut(..) => TimedOut: EndpointSendTimeoutError::TimedOut((), ()),
     }
     EndpointTrySendError<E, M> {
         EndpointTrySendError::Closed => Closed: EndpointTrySendError::<(), ()>::Closed,

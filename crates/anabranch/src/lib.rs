@@ -181,7 +181,7 @@ pub use crate::{
 };
 #[cfg(not(loom))]
 pub use crate::{
-    cx::{CancelHandle, Cx, FiberLocal, Interval, run},
+    cx::{CancelHandle, Cx, FiberLocal, Interval, Operation, run},
     error::{Error, ErrorKind},
     fork::{
         execute::execute,
@@ -266,8 +266,8 @@ pub use crate::{
 ///   `server::Login`.
 /// - `client::Login` is the endpoint of the side that sends. It has a method for each message. `login` sends the
 ///   message and returns the next endpoint, a `client::LoginResponse`.
-/// - `server::Login` is the endpoint of the side that receives. It has the methods `recv`, `recv_deadline`,
-///   `recv_timeout`, `try_recv`, `recv_async`, and `receiving` for [`select!`]. It can be a member of a
+/// - `server::Login` is the endpoint of the side that receives. It has the methods `recv`, `try_recv`, and
+///   `receiving` for time limits, async code and [`select!`]. It can be a member of a
 ///   [`ReceiverSet`](channel::ReceiverSet).
 /// - `server::LoginMessage` is the `enum` that a receive returns. It has a variant for each message, in camel case,
 ///   with the values of the message and, last, the next endpoint.

@@ -1,4 +1,5 @@
-//! The traits of the [parallel iterators](crate::iter), under the names that other crates use too.
+//! The traits of the [parallel iterators](crate::iter), under the names that other crates use too, and the [waits of
+//! operations](crate::Operation).
 //!
 //! ```
 //! use anabranch::prelude::*;
@@ -7,6 +8,9 @@
 //! assert_eq!(sum, 332_833_500);
 //! ```
 
+#[cfg(not(loom))]
+#[doc(no_inline)]
+pub use crate::cx::Operation;
 #[doc(no_inline)]
 pub use crate::iter::plumbing::DriveIndexed as _;
 pub use crate::iter::{

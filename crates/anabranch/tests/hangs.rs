@@ -13,7 +13,7 @@ fn main() {
 
 #[cfg(all(target_os = "linux", not(any(loom, shuttle, miri))))]
 mod linux {
-    use anabranch::{Pool, channel, sync};
+    use anabranch::{Operation, Pool, channel, sync};
     use std::{
         env,
         io::{BufRead, BufReader, Read},
@@ -248,7 +248,7 @@ mod linux {
         let other = pool.spawn(|cx| sleeper.join(cx).is_ok());
         assert!(pool.run(|cx| other.join(cx)).unwrap());
         let (_sender, receiver) = channel::unbounded::<u8>();
-        assert!(pool.run(|cx| receiver.recv_timeout(cx, A_WHILE)).is_err());
+        assert!(pool.run(|cx| receiver.receiving().timeout(cx, A_WHILE)).is_err());
         let late = pool.run(|cx| {
             pool.spawn(move |cx| cx.timeout(A_WHILE, |cx| receiver.recv(cx).map_err(anabranch::Error::from)).is_err())
                 .join(cx)

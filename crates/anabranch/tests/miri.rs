@@ -314,9 +314,9 @@ fn value_passes_from_future_to_thread_and_back() {
     });
     let sum = block_on(async {
         for number in 1..=3 {
-            there.send_async(Box::new(number)).await.unwrap();
+            there.sending(Box::new(number)).await.unwrap();
         }
-        from_thread.recv_async().await
+        from_thread.receiving().await
     });
     assert_eq!(*sum.unwrap(), 6);
     thread.join().unwrap();
@@ -401,7 +401,7 @@ proto! { ask {
 
 #[test]
 fn conversation_of_thread_and_future_ends() {
-    let (client, server) = ask::pipe();
+    let (client, mut server) = ask::pipe();
     let thread = thread::spawn(move || {
         anabranch::run(|cx| {
             let ask::client::AnswerMessage::Answer(answer, client) = client.ask(Box::new(1)).unwrap().recv(cx).unwrap();
@@ -410,9 +410,9 @@ fn conversation_of_thread_and_future_ends() {
         })
     });
     let served = block_on(async {
-        let ask::server::AskMessage::Ask(number, server) = server.recv_async().await.unwrap() else { panic!("quit") };
-        let server = server.answer(Box::new(*number + 1)).unwrap();
-        let ask::server::AskMessage::Quit(done) = server.recv_async().await.unwrap() else { panic!("asked") };
+        let ask::server::AskMessage::Ask(number, server) = server.receiving().await.unwrap() else { panic!("quit") };
+        let mut server = server.answer(Box::new(*number + 1)).unwrap();
+        let ask::server::AskMessage::Quit(done) = server.receiving().await.unwrap() else { panic!("asked") };
         done
     });
     assert_eq!(thread.join().unwrap(), served);

@@ -181,7 +181,7 @@ impl Reply {
             if let Some(arrival) = &self.arrival {
                 arrival.queue.opened.driver.wake();
             }
-            self.wait = Wait::Future(Box::pin(async move { receiver.recv_async().await }));
+            self.wait = Wait::Future(Box::pin(async move { receiver.receiving().await }));
         }
         let Wait::Future(future) = &mut self.wait else { unreachable!("the wait has just become a future") };
         let arrived = ready!(future.as_mut().poll(context));

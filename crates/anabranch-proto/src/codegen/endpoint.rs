@@ -116,7 +116,8 @@ impl Protocol {
         });
         let writable = state.waits.then(|| {
             quote! {
-                /// Returns the wait for room as an operation, for `select!`. Once it completes, a send does not wait.
+                /// Returns the wait for room as an operation: for a wait with a time limit, for async code, for
+                /// `select!`. Once it completes, a send does not wait.
                 pub fn writable(&mut self) -> ::anabranch::proto::Writable<'_, super::AnyMessage #used> {
                     ::anabranch::proto::Writable::new(&mut self.0)
                 }
@@ -169,39 +170,8 @@ impl Protocol {
         let async_docs =
             format!(" Like [`{name}`](Self::{name}), for async code. A future that is dropped drops the endpoint too.");
         let conditions: Vec<_> = conditions(attrs).collect();
-        // These names have the span of the macro, so they do not clash with the names of fields.
-        let [cx, error, instant, timeout] =
-            ["cx", "error", "instant", "timeout"].map(|name| Ident::new(name, Span::mixed_site()));
-        let timed = [
-            ("deadline", "a deadline", instant, quote!(::std::time::Instant)),
-            ("timeout", "a timeout", timeout, quote!(::core::time::Duration)),
-        ];
-        let timed = timed.map(|(how, text, limit, kind_of_limit)| {
-            let (timed_name, wait) = (format_ident!("{name}_{how}"), format_ident!("wait_writable_{how}"));
-            let docs = format!(" Like [`{name}`](Self::{name}), with {text}.");
-            quote! {
-                #(#conditions)*
-                #[doc = #docs]
-                ///
-                /// # Errors
-                /// Returns an error if the other side is gone, if the wait was cancelled, or if there was no room in
-                /// time (`TimedOut`). In the last two cases the error holds the endpoint and the values.
-                #[track_caller]
-                pub fn #timed_name(
-                    mut self,
-                    #cx: &::anabranch::Cx<'_>,
-                    #(#names: #kinds,)*
-                    #limit: #kind_of_limit,
-                ) -> ::core::result::Result<#next, ::anabranch::proto::EndpointSendTimeoutError<Self, #kind>> {
-                    match ::anabranch::proto::__private::#wait(&mut self.0, #cx, #limit, &#full) {
-                        ::core::result::Result::Ok(()) => ::core::result::Result::Ok(#send?),
-                        ::core::result::Result::Err(#error) => {
-                            ::core::result::Result::Err(::anabranch::proto::__private::not_sent(#error, self, #value))
-                        }
-                    }
-                }
-            }
-        });
+        // The name has the span of the macro, so it does not clash with the name of a field.
+        let cx = Ident::new("cx", Span::mixed_site());
         quote! {
             #(#attrs)*
             #docs
@@ -219,8 +189,6 @@ impl Protocol {
                     }
                 }
             }
-
-            #(#timed)*
 
             #(#conditions)*
             #[doc = #try_docs]
@@ -247,7 +215,7 @@ impl Protocol {
                 mut self
                 #(, #names: #kinds)*
             ) -> ::core::result::Result<#next, ::anabranch::channel::Closed> {
-                ::anabranch::proto::__private::wait_writable_async(&mut self.0).await;
+                self.writable().await;
                 #send
             }
         }
@@ -350,34 +318,6 @@ impl Protocol {
                     #private::recv(self, cx)
                 }
 
-                /// Like [`recv`](Self::recv), with a deadline.
-                ///
-                /// # Errors
-                /// Returns an error if the other side is gone, if the wait was cancelled, or if no message arrived in
-                /// time (`TimedOut`). In the last two cases the error holds the endpoint.
-                #[track_caller]
-                pub fn recv_deadline(
-                    self,
-                    cx: &::anabranch::Cx<'_>,
-                    instant: ::std::time::Instant,
-                ) -> #result<#received #used, ::anabranch::proto::EndpointRecvTimeoutError<Self>> {
-                    #private::recv_deadline(self, cx, instant)
-                }
-
-                /// Like [`recv`](Self::recv), with a timeout.
-                ///
-                /// # Errors
-                /// Returns an error if the other side is gone, if the wait was cancelled, or if no message arrived in
-                /// time (`TimedOut`). In the last two cases the error holds the endpoint.
-                #[track_caller]
-                pub fn recv_timeout(
-                    self,
-                    cx: &::anabranch::Cx<'_>,
-                    timeout: ::core::time::Duration,
-                ) -> #result<#received #used, ::anabranch::proto::EndpointRecvTimeoutError<Self>> {
-                    #private::recv_timeout(self, cx, timeout)
-                }
-
                 /// Receives a message if there is one. Does not wait.
                 ///
                 /// # Errors
@@ -387,28 +327,14 @@ impl Protocol {
                     #private::try_recv(self)
                 }
 
-                /// Like [`recv`](Self::recv), for async code. A future that is dropped drops the endpoint too: to keep
-                /// it, wait by [`ready_async`](Self::ready_async).
-                ///
-                /// # Errors
-                /// Returns `Closed` if the other side is gone.
-                pub async fn recv_async(self) -> #result<#received #used, ::anabranch::channel::Closed> {
-                    #private::recv_async(self).await
-                }
-
-                /// Waits, in async code, until [`try_recv`](Self::try_recv) would not return `Empty`. The future may be
-                /// dropped at any time.
-                pub async fn ready_async(&mut self) {
-                    #private::ready_async(self).await;
-                }
-
                 /// Returns whether [`try_recv`](Self::try_recv) would not return `Empty`.
                 pub fn is_ready(&self) -> bool {
                     #private::is_ready(self)
                 }
 
-                /// Returns the receive as an operation, for `select!`. Once it completes, the methods of this endpoint
-                /// return `Closed`: the message has the next endpoint.
+                /// Returns the receive as an operation: for a wait with a time limit, for async code, for `select!`.
+                /// Once it completes, the methods of this endpoint return `Closed`: the message has the next endpoint.
+                /// If the wait ends early, or its future is dropped, this endpoint is unchanged.
                 pub fn receiving(&mut self) -> ::anabranch::proto::Receiving<'_, Self> {
                     ::anabranch::proto::Receiving::new(self)
                 }

@@ -2,17 +2,14 @@
 
 use crate::{
     channel::{
-        Closed, ClosedError, Receive, Received, ReceiverSet, RecvTimeoutError, ReserveTimeoutError, Select,
-        SendTimeoutError, TryRecvError, TrySendError, broadcast,
-        error::{closed, refused},
-        mpmc::{Permit, Permits, Receiver, Sender},
-        oneshot,
-        select::Operation,
-        watch,
+        Closed, ClosedError, Receive, Received, ReceiverSet, Select, TryRecvError, TrySendError, broadcast,
+        mpmc::{Receiver, Sender},
+        oneshot, watch,
     },
     cx::{
+        Operation,
         limit::Limit,
-        plain_thread::{block_again_for, block_for, blocking, timed_out, with_blocking_cx},
+        plain_thread::{block_again_for, block_for, timed_out, with_blocking_cx},
     },
     sys::sync::Arc,
     time::NEVER,
@@ -24,83 +21,63 @@ use std::{
 };
 
 impl<T> Sender<T> {
-    blocking! {
-        /// # Errors
-        /// Returns the value in an error if the channel is closed.
-        send_blocking, send_blocking_deadline, send_blocking_timeout: like send, at "Sender::send_blocking"
-        fn(&self, value: T) -> (), ClosedError<T> | SendTimeoutError<T>;
-        |limit, reason| match self.try_send(value) {
+    /// Like [`send`](Self::send), for threads without a [`Cx`](crate::Cx): blocks the thread. See
+    /// [plain threads](crate::channel#plain-threads).
+    ///
+    /// # Errors
+    /// Returns the value in an error if the channel is closed.
+    ///
+    /// ```
+    /// use std::thread;
+    ///
+    /// let (sender, receiver) = anabranch::channel::bounded(1);
+    /// let squares = thread::spawn(move || (1..=3).for_each(|n| sender.send_blocking(n * n).unwrap()));
+    /// assert_eq!(receiver.iter_blocking().collect::<Vec<_>>(), [1, 4, 9]);
+    /// squares.join().unwrap();
+    /// ```
+    #[inline]
+    #[track_caller]
+    pub fn send_blocking(&self, value: T) -> Result<(), ClosedError<T>> {
+        match self.try_send(value) {
             Ok(()) => Ok(()),
-            Err(TrySendError::Closed(value)) => Err(SendTimeoutError::Closed(value)),
+            Err(TrySendError::Closed(value)) => Err(ClosedError(value)),
             Err(TrySendError::Full(value)) => {
-                let operation = self.sending(value);
-                match block_again_for(&operation, limit, reason) {
-                    Ok(sent) => Ok(sent?),
-                    Err(TimedOut) => Err(SendTimeoutError::TimedOut(operation.into_value())),
-                }
+                block_again_for(&self.sending(value), WaitReason::new(&"Sender::send_blocking"))
             }
-        }, refused;
-        ///
-        /// ```
-        /// use std::thread;
-        ///
-        /// let (sender, receiver) = anabranch::channel::bounded(1);
-        /// let squares = thread::spawn(move || (1..=3).for_each(|n| sender.send_blocking(n * n).unwrap()));
-        /// assert_eq!(receiver.iter_blocking().collect::<Vec<_>>(), [1, 4, 9]);
-        /// squares.join().unwrap();
-        /// ```
-    }
-
-    blocking! {
-        /// # Panics
-        /// Panics on a rendezvous, which has no room to reserve.
-        ///
-        /// # Errors
-        /// Returns an error if the channel is closed.
-        reserve_blocking, reserve_blocking_deadline, reserve_blocking_timeout: like reserve, at "Sender::reserve_blocking"
-        fn(&self) -> Permit<'_, T>, Closed | ReserveTimeoutError;
-        |limit, reason| Ok(block_for(&self.reserving(), limit, reason)??), |_| Closed;
-    }
-
-    blocking! {
-        /// # Panics
-        /// Panics if `count` is more than the capacity, or than a `u32` holds.
-        ///
-        /// # Errors
-        /// Returns an error if the channel is closed.
-        reserve_many_blocking, reserve_many_blocking_deadline, reserve_many_blocking_timeout: like reserve_many, at "Sender::reserve_many_blocking"
-        fn(&self, count: usize) -> Permits<'_, T>, Closed | ReserveTimeoutError;
-        |limit, reason| Ok(block_for(&self.reserving_many(count), limit, reason)??), |_| Closed;
+        }
     }
 }
 
 impl<T> Receiver<T> {
-    blocking! {
-        /// # Errors
-        /// Returns `Closed` if the channel is closed and empty.
-        recv_blocking, recv_blocking_deadline, recv_blocking_timeout: like recv, at "Receiver::recv_blocking"
-        fn(&self) -> T, Closed | RecvTimeoutError;
-        |limit, reason| self.block(limit, reason), closed;
-        ///
-        /// ```
-        /// use anabranch::channel::{self, RecvTimeoutError};
-        /// use std::{thread, time::Duration};
-        ///
-        /// let (sender, receiver) = channel::unbounded();
-        /// let early = receiver.recv_blocking_timeout(Duration::from_millis(1));
-        /// assert_eq!(early, Err(RecvTimeoutError::TimedOut));
-        /// let sending = thread::spawn(move || sender.send_blocking("hello"));
-        /// assert_eq!(receiver.recv_blocking(), Ok("hello"));
-        /// assert!(receiver.recv_blocking().is_err(), "the sender has ended");
-        /// # sending.join().unwrap().unwrap();
-        /// ```
+    /// Like [`recv`](Self::recv), for threads without a [`Cx`](crate::Cx): blocks the thread. See
+    /// [plain threads](crate::channel#plain-threads).
+    ///
+    /// # Errors
+    /// Returns `Closed` if the channel is closed and empty.
+    ///
+    /// ```
+    /// use anabranch::{Operation, TimedOut, channel};
+    /// use std::{thread, time::Duration};
+    ///
+    /// let (sender, receiver) = channel::unbounded();
+    /// let early = receiver.receiving().blocking_timeout(Duration::from_millis(1));
+    /// assert_eq!(early, Err(TimedOut));
+    /// let sending = thread::spawn(move || sender.send_blocking("hello"));
+    /// assert_eq!(receiver.recv_blocking(), Ok("hello"));
+    /// assert!(receiver.recv_blocking().is_err(), "the sender has ended");
+    /// # sending.join().unwrap().unwrap();
+    /// ```
+    #[inline]
+    #[track_caller]
+    pub fn recv_blocking(&self) -> Result<T, Closed> {
+        self.block(WaitReason::new(&"Receiver::recv_blocking"))
     }
 
-    pub(super) fn block(&self, limit: Option<Limit>, reason: WaitReason) -> Result<T, RecvTimeoutError> {
+    pub(super) fn block(&self, reason: WaitReason) -> Result<T, Closed> {
         match self.try_recv() {
             Ok(value) => Ok(value),
-            Err(TryRecvError::Closed) => Err(RecvTimeoutError::Closed),
-            Err(TryRecvError::Empty) => Ok(block_again_for(&self.receiving(), limit, reason)??),
+            Err(TryRecvError::Closed) => Err(Closed),
+            Err(TryRecvError::Empty) => block_again_for(&self.receiving(), reason),
         }
     }
 
@@ -120,31 +97,37 @@ impl<T> Receiver<T> {
 }
 
 impl<T> oneshot::Receiver<T> {
-    blocking! {
-        /// # Errors
-        /// Returns `Closed` if the sender was dropped without sending, or if the value was received before.
-        recv_blocking, recv_blocking_deadline, recv_blocking_timeout: like recv, at "oneshot::Receiver::recv_blocking"
-        fn(&mut self) -> T, Closed | RecvTimeoutError;
-        |limit, reason| Ok(block_for(&self.receiving(), limit, reason)??), closed;
-        ///
-        /// ```
-        /// use anabranch::channel::oneshot;
-        /// use std::thread;
-        ///
-        /// let (sender, mut receiver) = oneshot::channel();
-        /// thread::spawn(move || sender.send(42));
-        /// assert_eq!(receiver.recv_blocking(), Ok(42));
-        /// ```
+    /// Like [`recv`](Self::recv), for threads without a [`Cx`](crate::Cx): blocks the thread. See
+    /// [plain threads](crate::channel#plain-threads).
+    ///
+    /// # Errors
+    /// Returns `Closed` if the sender was dropped without sending, or if the value was received before.
+    ///
+    /// ```
+    /// use anabranch::channel::oneshot;
+    /// use std::thread;
+    ///
+    /// let (sender, mut receiver) = oneshot::channel();
+    /// thread::spawn(move || sender.send(42));
+    /// assert_eq!(receiver.recv_blocking(), Ok(42));
+    /// ```
+    #[inline]
+    #[track_caller]
+    pub fn recv_blocking(&mut self) -> Result<T, Closed> {
+        block_for(&self.receiving(), WaitReason::new(&"oneshot::Receiver::recv_blocking"))
     }
 }
 
 impl<T> watch::Receiver<T> {
-    blocking! {
-        /// # Errors
-        /// Returns `Closed` if the channel is closed and there is nothing more to receive.
-        recv_blocking, recv_blocking_deadline, recv_blocking_timeout: like recv, at "watch::Receiver::recv_blocking"
-        fn(&mut self) -> Arc<T>, Closed | RecvTimeoutError;
-        |limit, reason| Ok(block_for(&self.receiving(), limit, reason)??), closed;
+    /// Like [`recv`](Self::recv), for threads without a [`Cx`](crate::Cx): blocks the thread. See
+    /// [plain threads](crate::channel#plain-threads).
+    ///
+    /// # Errors
+    /// Returns `Closed` if the channel is closed and there is nothing more to receive.
+    #[inline]
+    #[track_caller]
+    pub fn recv_blocking(&mut self) -> Result<Arc<T>, Closed> {
+        block_for(&self.receiving(), WaitReason::new(&"watch::Receiver::recv_blocking"))
     }
 
     /// Like [`iter`](Self::iter), for threads without a [`Cx`](crate::Cx): blocks the thread. See
@@ -152,21 +135,21 @@ impl<T> watch::Receiver<T> {
     #[track_caller]
     pub fn iter_blocking(&mut self) -> impl FusedIterator<Item = Arc<T>> + '_ {
         let reason = WaitReason::new(&"watch::Receiver::iter_blocking");
-        iter::from_fn(move || block_for(&self.receiving(), None, reason).ok()?.ok()).fuse()
+        iter::from_fn(move || block_for(&self.receiving(), reason).ok()).fuse()
     }
 }
 
 impl<T> broadcast::Receiver<T> {
-    blocking! {
-        /// # Errors
-        /// Returns `Closed` if the channel is closed and there is nothing more to receive, `Lagged` once if values were
-        /// missed.
-        recv_blocking, recv_blocking_deadline, recv_blocking_timeout: like recv, at "broadcast::Receiver::recv_blocking"
-        fn(&mut self) -> Arc<T>, broadcast::ClosedOrLagged | broadcast::RecvTimeoutError;
-        |limit, reason| Ok(block_for(&self.receiving(), limit, reason)??), |error| match error {
-            broadcast::RecvTimeoutError::Lagged(missed) => broadcast::ClosedOrLagged::Lagged(missed),
-            _ => broadcast::ClosedOrLagged::Closed,
-        };
+    /// Like [`recv`](Self::recv), for threads without a [`Cx`](crate::Cx): blocks the thread. See
+    /// [plain threads](crate::channel#plain-threads).
+    ///
+    /// # Errors
+    /// Returns `Closed` if the channel is closed and there is nothing more to receive, `Lagged` once if values were
+    /// missed.
+    #[inline]
+    #[track_caller]
+    pub fn recv_blocking(&mut self) -> Result<Arc<T>, broadcast::ClosedOrLagged> {
+        block_for(&self.receiving(), WaitReason::new(&"broadcast::Receiver::recv_blocking"))
     }
 
     /// Like [`iter`](Self::iter), for threads without a [`Cx`](crate::Cx): blocks the thread. Missed values appear as
@@ -174,7 +157,7 @@ impl<T> broadcast::Receiver<T> {
     #[track_caller]
     pub fn iter_blocking(&mut self) -> impl FusedIterator<Item = Result<Arc<T>, broadcast::Lagged>> + '_ {
         let reason = WaitReason::new(&"broadcast::Receiver::iter_blocking");
-        let next = move || match block_for(&self.receiving(), None, reason).ok()? {
+        let next = move || match block_for(&self.receiving(), reason) {
             Ok(value) => Some(Ok(value)),
             Err(broadcast::ClosedOrLagged::Lagged(missed)) => Some(Err(broadcast::Lagged(missed))),
             Err(broadcast::ClosedOrLagged::Closed) => None,
@@ -184,12 +167,15 @@ impl<T> broadcast::Receiver<T> {
 }
 
 impl<R: Receive> ReceiverSet<R> {
-    blocking! {
-        /// # Errors
-        /// Returns `Closed` if there is no member.
-        recv_blocking, recv_blocking_deadline, recv_blocking_timeout: like recv, at "ReceiverSet::recv_blocking"
-        fn(&mut self) -> Received<R>, Closed | RecvTimeoutError;
-        |limit, reason| Ok(block_for(&self.receiving(), limit, reason)??), closed;
+    /// Like [`recv`](Self::recv), for threads without a [`Cx`](crate::Cx): blocks the thread. See
+    /// [plain threads](crate::channel#plain-threads).
+    ///
+    /// # Errors
+    /// Returns `Closed` if there is no member.
+    #[inline]
+    #[track_caller]
+    pub fn recv_blocking(&mut self) -> Result<Received<R>, Closed> {
+        block_for(&self.receiving(), WaitReason::new(&"ReceiverSet::recv_blocking"))
     }
 
     /// Like [`iter`](Self::iter), for threads without a [`Cx`](crate::Cx): blocks the thread. See
@@ -197,7 +183,7 @@ impl<R: Receive> ReceiverSet<R> {
     #[track_caller]
     pub fn iter_blocking(&mut self) -> impl FusedIterator<Item = Received<R>> + '_ {
         let reason = WaitReason::new(&"ReceiverSet::iter_blocking");
-        iter::from_fn(move || block_for(&self.receiving(), None, reason).ok()?.ok()).fuse()
+        iter::from_fn(move || block_for(&self.receiving(), reason).ok()).fuse()
     }
 }
 
@@ -213,30 +199,30 @@ impl<O: Operation> Select<O> {
     /// let (senders, receivers): (Vec<_>, Vec<_>) = (0..10).map(|_| channel::unbounded()).unzip();
     /// let mut select: Select<_> = receivers.iter().map(|receiver| receiver.receiving()).collect();
     /// senders[3].send_blocking("three").unwrap();
-    /// assert_eq!(select.wait_blocking(), (3, Ok("three")));
+    /// assert_eq!(select.blocking(), (3, Ok("three")));
     /// ```
     #[track_caller]
-    pub fn wait_blocking(&mut self) -> (usize, O::Done) {
-        let done = self.block(None, WaitReason::new(&"Select::wait_blocking"));
+    pub fn blocking(&mut self) -> (usize, O::Done) {
+        let done = self.block(None, WaitReason::new(&"Select::blocking"));
         done.unwrap_or_else(|TimedOut| unreachable!("there is no limit"))
     }
 
-    /// Like [`wait_blocking`](Self::wait_blocking), with a deadline.
-    ///
-    /// # Errors
-    /// Returns an error once the deadline passes.
-    #[track_caller]
-    pub fn wait_blocking_deadline(&mut self, instant: Instant) -> Result<(usize, O::Done), TimedOut> {
-        self.block(Some(Limit::Until(instant)), WaitReason::new(&"Select::wait_blocking"))
-    }
-
-    /// Like [`wait_blocking`](Self::wait_blocking), with a timeout.
+    /// Like [`blocking`](Self::blocking), with a timeout.
     ///
     /// # Errors
     /// Returns an error once the timeout elapses.
     #[track_caller]
-    pub fn wait_blocking_timeout(&mut self, timeout: Duration) -> Result<(usize, O::Done), TimedOut> {
-        self.block(Some(Limit::For(timeout)), WaitReason::new(&"Select::wait_blocking"))
+    pub fn blocking_timeout(&mut self, timeout: Duration) -> Result<(usize, O::Done), TimedOut> {
+        self.block(Some(Limit::For(timeout)), WaitReason::new(&"Select::blocking"))
+    }
+
+    /// Like [`blocking`](Self::blocking), with a deadline.
+    ///
+    /// # Errors
+    /// Returns an error once the deadline passes.
+    #[track_caller]
+    pub fn blocking_deadline(&mut self, deadline: Instant) -> Result<(usize, O::Done), TimedOut> {
+        self.block(Some(Limit::Until(deadline)), WaitReason::new(&"Select::blocking"))
     }
 
     fn block(&mut self, limit: Option<Limit>, reason: WaitReason) -> Result<(usize, O::Done), TimedOut> {

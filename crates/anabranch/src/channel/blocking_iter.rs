@@ -65,7 +65,7 @@ macro_rules! iterators {
 
             #[inline]
             fn next(&mut self) -> Option<T> {
-                self.receiver.block(None, self.reason).ok()
+                self.receiver.block(self.reason).ok()
             }
         }
 

@@ -145,47 +145,13 @@ impl CloseQueue {
     }
 }
 
-/// The forms of `closed`, by the operation that `closing` returns.
-macro_rules! closed {
-    ($(#[$docs:meta])* $place:literal, $blocking:literal, fn($($sender:tt)*) => $closing:expr;) => {
-        $(#[$docs])*
-        #[track_caller]
-        pub fn closed($($sender)*, cx: &$crate::cx::Cx<'_>) -> Result<(), $crate::wait::Cancelled> {
-            cx.checkpoint()?;
-            let reason = $crate::wait::suspend::WaitReason::new(&$place);
-            $crate::cx::attempt::wait_without_deadline(cx, &$closing, reason)
-        }
-
-        $crate::cx::limit::timed! {
-            /// # Errors
-            /// Returns `Cancelled` if the wait is cancelled,
-            closed_deadline, closed_timeout: like closed, at $place
-            fn($($sender)*, cx: &$crate::cx::Cx<'_>) -> Result<(), $crate::wait::WaitError>;
-            |limit, reason| $crate::cx::attempt::wait_within(cx, &$closing, limit, reason);
-        }
-
-        /// Like [`closed`](Self::closed), for async code. The future may be dropped at any time.
-        pub async fn closed_async($($sender)*) {
-            $crate::cx::attempt::wait_async_for($closing).await;
-        }
-
-        /// Like [`closed`](Self::closed), for threads without a [`Cx`](crate::Cx): blocks the thread. See
-        /// [plain threads](crate::channel#plain-threads).
-        #[track_caller]
-        pub fn closed_blocking($($sender)*) {
-            let reason = $crate::wait::suspend::WaitReason::new(&$blocking);
-            $crate::cx::plain_thread::block_for(&$closing, None, reason)
-                .unwrap_or_else(|$crate::wait::TimedOut| unreachable!("there is no limit"));
-        }
-    };
-}
-pub(super) use closed;
-
-/// Implements an operation by its field `wait`.
+/// Implements an operation by its field `wait`. The literal is the module.
 macro_rules! by_its_wait {
-    ($name:literal: $closing:ident $([$($generics:tt)*])?) => {
+    ($module:literal: $closing:ident $([$($generics:tt)*])?) => {
         impl $(<$($generics)*>)? $crate::cx::attempt::Attempt for $closing<'_ $(, $($generics)*)?> {
             type Output = ();
+
+            const NAME: &'static &'static str = &concat!($module, "::Sender::closed");
 
             fn attempt(&self) -> Option<()> {
                 $crate::cx::attempt::Attempt::attempt(&self.wait)
@@ -193,10 +159,11 @@ macro_rules! by_its_wait {
         }
 
         $crate::wait::waitable::waits_by!(wait: $closing<'_ $(, $($generics)*)?> $(, [$($generics)*])?);
+        $crate::cx::operation::into_future!($closing<'_ $(, $($generics)*)?> $(, [$($generics)*])?;);
 
         impl $(<$($generics)*>)? ::std::fmt::Debug for $closing<'_ $(, $($generics)*)?> {
             fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
-                f.debug_struct($name).finish_non_exhaustive()
+                f.debug_struct(concat!($module, "::Closing")).finish_non_exhaustive()
             }
         }
     };

@@ -36,7 +36,7 @@ impl Attempt for Sleeping<'_> {
         (self.cx.owner.now() >= self.at).then_some(())
     }
 
-    fn deadline(&self) -> u64 {
+    fn ready_at(&self) -> u64 {
         self.at
     }
 }
@@ -77,10 +77,14 @@ impl Trigger {
 impl Attempt for Triggered<'_> {
     type Output = ();
 
+    const NAME: &'static &'static str = &"Trigger";
+
     fn attempt(&self) -> Option<()> {
         self.slot.is_notified().then_some(())
     }
 }
+
+crate::cx::operation::into_future!(Triggered<'_>;);
 
 waits_by!(wait: Triggered<'_>);
 

@@ -14,14 +14,16 @@
 //! [`ReceiverSet`] receives from any number of members as if they were one, [`spawn_service`](crate::spawn_service)
 //! makes a fiber that answers requests.
 //!
-//! Every operation that may wait comes in several forms:
+//! A receive comes in four forms, and so do the other waits:
 //! - `recv(cx)` waits as long as its scope lasts;
-//! - `recv_deadline(cx, instant)` and `recv_timeout(cx, duration)` use the clock of the pool;
-//! - `recv_async()` returns a future for async code, which may be dropped at any time;
 //! - `try_recv()` does not wait;
-//! - `receiving()` returns an operation for a selection.
-//! - `recv_blocking()`, and with a deadline or timeout, blocks a thread that has no `Cx`: see
-//!   [plain threads](#plain-threads).
+//! - `recv_blocking()` blocks a thread that has no `Cx`: see [plain threads](#plain-threads);
+//! - `receiving()` returns an [`Operation`], which has all other waits: `receiving().timeout(cx, duration)`,
+//!   `receiving().deadline(cx, instant)`, `receiving().blocking_timeout(duration)`, and `receiving().await` in async
+//!   code. Selections wait for operations, too.
+//!
+//! A wait of several steps, such as `recv_many`, has no operation, but a form for async code. For a time limit use
+//! [`Cx::timeout`](crate::Cx::timeout).
 //!
 //! [`after`], [`tick`] and [`never()`] are operations of time for selections, and [`awaiting`] makes one of a future.
 //!
@@ -32,7 +34,7 @@
 //!
 //! # Plain threads
 //! A program that has only threads of the system uses these channels like those of `std::sync::mpsc` or crossbeam. The
-//! operations whose names contain `blocking` need no [`Cx`](crate::Cx), and start no pool. A receiver is an iterator
+//! methods whose names contain `blocking` need no [`Cx`](crate::Cx), and start no pool. A receiver is an iterator
 //! too: `for value in receiver`. Deadlines are times of the system's clock.
 //!
 //! ```
@@ -52,7 +54,7 @@
 //! ```
 //!
 //! Code that has a `Cx` uses that instead, so that its wait can be cancelled. On a thread of a pool a `blocking`
-//! operation blocks as in [`run`](crate::run): another thread takes its slot in the pool, and deadlines are times of
+//! method blocks as in [`run`](crate::run): another thread takes its slot in the pool, and deadlines are times of
 //! the pool's clock. On a fiber it blocks the thread of the fiber, and with it the other fibers that have begun there.
 //! A fiber that waits in this way for another fiber of its thread waits for ever. The pool reports the first such wait
 //! of a fiber, see [`Builder::on_hazard`](crate::Builder::on_hazard).
@@ -60,11 +62,11 @@
 //! # Which channel has which operations
 //! | | [`bounded`], [`unbounded`], [`rendezvous`] | [`spsc`] | [`oneshot`] | [`watch`] | [`broadcast`] |
 //! |---|---|---|---|---|---|
-//! | `send`, in all shapes | yes | yes | never waits | never waits | never waits |
-//! | `reserve`, in all shapes | yes, but for rendezvous | yes, but for the operation: it would have to lend the sender | - | - | - |
-//! | `reserve_many`, in all shapes | yes, but for rendezvous | `send_all` | - | - | - |
+//! | `send`, `sending` | yes | yes | never waits | never waits | never waits |
+//! | `reserve`, `reserving` | yes, but for rendezvous | yes | - | - | - |
+//! | `reserve_many`, `reserving_many` | yes, but for rendezvous | `send_all` | - | - | - |
 //! | `send_all` | - | yes | - | - | - |
-//! | `recv`, in all shapes | yes | yes | yes | yes | yes |
+//! | `recv`, `receiving` | yes | yes | yes | yes | yes |
 //! | `recv_many`, `drain` | yes | yes | one value | one value | yes |
 //! | `iter(cx)`, `iter_blocking` | yes | yes | one value | yes | yes |
 //! | `IntoIterator` | yes | yes | one value | - | - |
@@ -75,12 +77,12 @@
 //! | `same_channel` | yes | there is one of each | there is one of each | yes | yes |
 //! | `is_to` | yes | yes | yes | yes | yes |
 //! | `sender_count`, `receiver_count` | yes | one of each | one of each | yes | yes |
-//! | `closed`, in all shapes | yes | yes | yes | until no receiver is left | yes |
+//! | `closed`, `closing` | yes | yes | yes | until no receiver is left | yes |
 //! | weak senders | yes | there is one sender | there is one sender | yes | yes |
 //! | member of a [`ReceiverSet`] | yes | yes | yes | yes | yes |
 //!
-//! Receivers of watch and broadcast channels do not close them, since others receive the same. A set has all forms of
-//! `recv`, `iter` and `drain`.
+//! Receivers of watch and broadcast channels do not close them, since others receive the same. A set has `recv`,
+//! `receiving`, `iter` and `drain`.
 //!
 //! # Closing
 //! A channel is closed by `close`, or when all its senders or all its receivers have been dropped. From then on nothing
@@ -127,16 +129,13 @@ pub(crate) use self::error::PushError;
 pub use self::select::__select;
 pub use self::{
     blocking_iter::BlockingIter,
-    error::{
-        CallError, Closed, ClosedError, RecvError, RecvTimeoutError, ReserveError, ReserveTimeoutError, SendAllError,
-        SendError, SendTimeoutError, TryRecvError, TryReserveError, TrySendError,
-    },
+    error::{CallError, Closed, ClosedError, RecvError, SendError, TryRecvError, TrySendError},
     events::{Sleeping, Triggered},
     mpmc::{
         Closing, OwnedPermit, Permit, Permits, Receiver, Receiving, Reserving, ReservingMany, Sender, Sending,
         WeakSender, bounded, rendezvous, unbounded,
     },
-    select::{Operation, Select},
+    select::Select,
     set::{Received, ReceiverSet, SetReceiving},
 };
 #[cfg(not(loom))]
@@ -144,4 +143,7 @@ pub use self::{
     select::{Awaiting, awaiting},
     timers::{After, Never, Ticking, after, never, tick},
 };
-pub use crate::channel::set::{member::Member, receive::Receive};
+pub use crate::{
+    channel::set::{member::Member, receive::Receive},
+    cx::{Operation, OperationFuture},
+};

@@ -1,20 +1,19 @@
 //! A channel for one value.
 
 use super::{
-    closing::{by_its_wait, closed},
-    error::{Closed, RecvError, RecvTimeoutError, TryRecvError},
+    closing::by_its_wait,
+    error::{Closed, RecvError, TryRecvError},
     packet::{self, State},
 };
 use crate::{
     channel::set::source::Source,
     cx::{
-        Cx,
-        attempt::{Attempt, wait_again_for, wait_async_for, wait_within},
-        limit::timed,
+        Cx, Operation,
+        attempt::{Attempt, wait_again_for},
     },
     sys::carrier::{Carrier, is_large},
     time::NEVER,
-    wait::{state_word::WaitNode, suspend::WaitReason, waitable::Waitable, waiter::Waiter},
+    wait::{Cancelled, state_word::WaitNode, suspend::WaitReason, waitable::Waitable, waiter::Waiter},
 };
 use std::{cell::UnsafeCell, fmt};
 
@@ -66,27 +65,28 @@ impl<T> Sender<T> {
         self.end.is_refused()
     }
 
-    closed! {
-        /// Waits until the receiver is gone or has closed the channel. So a sender can stop work whose result no
-        /// receiver will get.
-        ///
-        /// # Errors
-        /// Returns an error if the wait is cancelled.
-        ///
-        /// ```
-        /// use anabranch::channel::oneshot;
-        ///
-        /// let (mut sender, receiver) = oneshot::channel::<u32>();
-        /// anabranch::run(|cx| {
-        ///     let (no_receiver, ()) = cx.join(|cx| sender.closed(cx), |_| drop(receiver));
-        ///     assert!(no_receiver.is_ok() && sender.is_closed());
-        /// });
-        /// ```
-        "oneshot::Sender::closed", "oneshot::Sender::closed_blocking", fn(&mut self) => self.closing();
+    /// Waits until the receiver is gone or has closed the channel. So a sender can stop work whose result no receiver
+    /// will get.
+    ///
+    /// # Errors
+    /// Returns an error if the wait is cancelled.
+    ///
+    /// ```
+    /// use anabranch::channel::oneshot;
+    ///
+    /// let (mut sender, receiver) = oneshot::channel::<u32>();
+    /// anabranch::run(|cx| {
+    ///     let (no_receiver, ()) = cx.join(|cx| sender.closed(cx), |_| drop(receiver));
+    ///     assert!(no_receiver.is_ok() && sender.is_closed());
+    /// });
+    /// ```
+    #[track_caller]
+    pub fn closed(&mut self, cx: &Cx<'_>) -> Result<(), Cancelled> {
+        self.closing().wait(cx)
     }
 
-    /// Returns the wait until the receiver is gone as an operation, for [`Select`](crate::channel::Select) and
-    /// [`select!`](crate::select).
+    /// Returns the wait until the receiver is gone as an [operation](crate::Operation): for a wait with a time limit,
+    /// for async code, on plain threads, for [`Select`](crate::channel::Select) and [`select!`](crate::select).
     pub fn closing(&mut self) -> Closing<'_> {
         Closing { wait: self.end.closing() }
     }
@@ -122,45 +122,6 @@ impl<T> Receiver<T> {
         }
     }
 
-    timed! {
-        /// # Errors
-        /// Returns [`RecvTimeoutError::Closed`] if the sender was dropped without sending, or if the value was received
-        /// before. After the other errors the caller may receive again: `Cancelled` if the wait is cancelled,
-        recv_deadline, recv_timeout: like recv, at "oneshot::Receiver::recv"
-        fn(&mut self, cx: &Cx<'_>) -> Result<T, RecvTimeoutError>;
-        |limit, reason| Ok(wait_within(cx, &self.receiving(), limit, reason)??);
-        ///
-        /// ```
-        /// use anabranch::channel::{RecvTimeoutError, oneshot};
-        /// use std::time::Duration;
-        ///
-        /// let (sender, mut receiver) = oneshot::channel();
-        /// anabranch::run(|cx| {
-        ///     let early = receiver.recv_timeout(cx, Duration::from_millis(1));
-        ///     assert_eq!(early, Err(RecvTimeoutError::TimedOut));
-        ///     sender.send(1).unwrap();
-        ///     assert_eq!(receiver.recv_timeout(cx, Duration::from_millis(1)), Ok(1));
-        /// });
-        /// ```
-    }
-
-    /// Like [`recv`](Self::recv), for async code. A future that is dropped early receives nothing.
-    ///
-    /// # Errors
-    /// Returns an error if the sender was dropped without sending, or if the value was received before.
-    ///
-    /// ```
-    /// use anabranch::channel::oneshot;
-    ///
-    /// let (sender, mut receiver) = oneshot::channel();
-    /// let reply = anabranch::spawn_async(async move { receiver.recv_async().await });
-    /// sender.send(1).unwrap();
-    /// assert_eq!(anabranch::run(|cx| reply.join(cx)).unwrap(), Ok(1));
-    /// ```
-    pub async fn recv_async(&mut self) -> Result<T, Closed> {
-        wait_async_for(self.receiving()).await
-    }
-
     /// Receives the value if it was sent. Does not wait.
     ///
     /// # Errors
@@ -186,7 +147,21 @@ impl<T> Receiver<T> {
         }
     }
 
-    /// Returns the receive as an operation, for [`Select`](crate::channel::Select) and [`select!`](crate::select).
+    /// Returns the receive as an [operation](crate::Operation): for a wait with a time limit, for async code, for
+    /// [`Select`](crate::channel::Select) and [`select!`](crate::select). The caller may receive again if the wait ends
+    /// early.
+    ///
+    /// ```
+    /// use anabranch::{Operation, WaitError, channel::oneshot};
+    /// use std::time::Duration;
+    ///
+    /// let (sender, mut receiver) = oneshot::channel();
+    /// let early = anabranch::run(|cx| receiver.receiving().timeout(cx, Duration::from_millis(1)));
+    /// assert_eq!(early, Err(WaitError::TimedOut));
+    /// let reply = anabranch::spawn_async(async move { receiver.receiving().await });
+    /// sender.send(1).unwrap();
+    /// assert_eq!(anabranch::run(|cx| reply.join(cx)).unwrap(), Ok(1));
+    /// ```
     pub fn receiving(&mut self) -> Receiving<'_, T> {
         Receiving { node: WaitNode::new(), receiver: UnsafeCell::new(self) }
     }
@@ -232,6 +207,8 @@ impl<T> Receiving<'_, T> {
 impl<T> Attempt for Receiving<'_, T> {
     type Output = Result<T, Closed>;
 
+    const NAME: &'static &'static str = &"oneshot::Receiver::recv";
+
     fn attempt(&self) -> Option<Self::Output> {
         // SAFETY: an operation is not `Sync`, so only its owner reaches the field. The reference ends in this function.
         let receiver = unsafe { &mut *self.receiver.get() };
@@ -247,6 +224,8 @@ impl<T> Attempt for Receiving<'_, T> {
         }
     }
 }
+
+crate::cx::operation::into_future!(Receiving<'_, T>, [T];);
 
 // SAFETY: an address leaves the word by `unregister`, or by a swap of the sender, which then selects the wait before
 // `unregister` ends. No attempt runs in between, so the receiver keeps its end.
@@ -269,7 +248,7 @@ pub struct Closing<'a> {
     wait: packet::RefusalWait<'a>,
 }
 
-by_its_wait!("oneshot::Closing": Closing);
+by_its_wait!("oneshot": Closing);
 
 impl<T> fmt::Debug for Sender<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

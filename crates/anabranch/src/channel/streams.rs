@@ -164,12 +164,12 @@ impl<T> Receiver<T> {
     /// });
     /// ```
     pub fn into_stream(self) -> impl FusedStream<Item = T> + Unpin {
-        unfold(self, |receiver: Self| async move { Some((receiver.recv_async().await.ok()?, receiver)) })
+        unfold(self, |receiver: Self| async move { Some((receiver.receiving().await.ok()?, receiver)) })
     }
 
     /// Like [`into_stream`](Self::into_stream), for a receiver that is used otherwise, too.
     pub fn stream(&self) -> impl FusedStream<Item = T> + Unpin + '_ {
-        unfold(self, |receiver: &Self| async move { Some((receiver.recv_async().await.ok()?, receiver)) })
+        unfold(self, |receiver: &Self| async move { Some((receiver.receiving().await.ok()?, receiver)) })
     }
 }
 
@@ -177,7 +177,7 @@ impl<T> spsc::Receiver<T> {
     /// Returns the values as a stream of the futures crates, which ends when this stream is closed and empty. (Feature
     /// `futures`.)
     pub fn into_stream(self) -> impl FusedStream<Item = T> + Unpin {
-        unfold(self, |mut receiver: Self| async move { Some((receiver.recv_async().await.ok()?, receiver)) })
+        unfold(self, |mut receiver: Self| async move { Some((receiver.receiving().await.ok()?, receiver)) })
     }
 }
 
@@ -185,7 +185,7 @@ impl<T> watch::Receiver<T> {
     /// Returns the values that [`recv`](Self::recv) would return, as a stream, which ends when the channel is closed.
     /// (Feature `futures`.)
     pub fn into_stream(self) -> impl FusedStream<Item = Arc<T>> + Unpin {
-        unfold(self, |mut receiver: Self| async move { Some((receiver.recv_async().await.ok()?, receiver)) })
+        unfold(self, |mut receiver: Self| async move { Some((receiver.receiving().await.ok()?, receiver)) })
     }
 }
 
@@ -194,7 +194,7 @@ impl<T> broadcast::Receiver<T> {
     /// appear as an error among the items. (Feature `futures`.)
     pub fn into_stream(self) -> impl FusedStream<Item = Result<Arc<T>, Lagged>> + Unpin {
         unfold(self, |mut receiver: Self| async move {
-            let received = match receiver.recv_async().await {
+            let received = match receiver.receiving().await {
                 Ok(value) => Ok(value),
                 Err(ClosedOrLagged::Lagged(missed)) => Err(Lagged(missed)),
                 Err(ClosedOrLagged::Closed) => return None,
@@ -208,7 +208,7 @@ impl<R: Receive> ReceiverSet<R> {
     /// Returns what [`recv`](Self::recv) would return, as a stream, which ends when the set has no member. (Feature
     /// `futures`.)
     pub fn into_stream(self) -> impl FusedStream<Item = Received<R>> + Unpin {
-        unfold(self, |mut set: Self| async move { Some((set.recv_async().await.ok()?, set)) })
+        unfold(self, |mut set: Self| async move { Some((set.receiving().await.ok()?, set)) })
     }
 }
 
@@ -222,7 +222,7 @@ impl<T> Sender<T> {
             self,
             |sender, value| sender.try_send(value),
             |sender: Self, value| async move {
-                let sent = sender.send_async(value).await;
+                let sent = sender.sending(value).await;
                 (sender, sent)
             },
         )
@@ -239,7 +239,7 @@ impl<T> spsc::Sender<T> {
             self,
             |sender, value| sender.try_send(value),
             |mut sender: Self, value| async move {
-                let sent = sender.send_async(value).await;
+                let sent = sender.sending(value).await;
                 (sender, sent)
             },
         )

@@ -126,7 +126,7 @@ impl Attempt for After {
         (self.clock.tick() >= self.at).then(|| self.clock.now())
     }
 
-    fn deadline(&self) -> u64 {
+    fn ready_at(&self) -> u64 {
         self.at
     }
 }
@@ -146,7 +146,7 @@ impl Attempt for Ticking<'_> {
         })
     }
 
-    fn deadline(&self) -> u64 {
+    fn ready_at(&self) -> u64 {
         self.interval.borrow().next().map_or(NEVER, |next| self.clock.tick_at(next))
     }
 }
@@ -154,10 +154,14 @@ impl Attempt for Ticking<'_> {
 impl<T> Attempt for Never<T> {
     type Output = T;
 
+    const NAME: &'static &'static str = &"channel::never";
+
     fn attempt(&self) -> Option<T> {
         None
     }
 }
+
+crate::cx::operation::into_future!(Never<T>, [T];);
 
 /// Implements `Waitable` for operations that no waitable makes ready.
 macro_rules! unregistered {

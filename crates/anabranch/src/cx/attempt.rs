@@ -55,13 +55,20 @@ pub(crate) trait Attempt: Waitable {
     /// time alone. Then it may stay registered, with a persistent waiter, while no thread waits for it.
     const IS_EXCLUSIVE: bool = false;
 
+    /// How reports name the wait.
+    const NAME: &'static &'static str = &"Operation::wait";
+
     /// Returns the result if the last wait has handed it over or if it is available now. Returns `None` otherwise.
     fn attempt(&self) -> Option<Self::Output>;
 
     /// Returns the time at which the operation becomes ready by itself, as a tick of the clock.
-    fn deadline(&self) -> u64 {
+    fn ready_at(&self) -> u64 {
         NEVER
     }
+
+    /// Records, for reports, that the owner of this waiter now holds the lock that an attempt has just taken.
+    #[inline]
+    fn record_holder(&self, _: *const Waiter) {}
 
     /// Prepares for spinning, which a waiter does if the other side is probably on another thread.
     fn before_spin(&self) {}
@@ -157,8 +164,8 @@ impl<A: Attempt> Attempt for Boxing<'_, A> {
         self.0.attempt().map(Box::new)
     }
 
-    fn deadline(&self) -> u64 {
-        self.0.deadline()
+    fn ready_at(&self) -> u64 {
+        self.0.ready_at()
     }
 
     fn before_spin(&self) {

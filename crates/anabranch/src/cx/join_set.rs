@@ -366,12 +366,16 @@ impl<T> Joining<'_, T> {
 impl<T> Attempt for Joining<'_, T> {
     type Output = Result<T, JoinError>;
 
+    const NAME: &'static &'static str = &"JoinSet::join_next";
+
     fn attempt(&self) -> Option<Self::Output> {
         // Before the look. There is no registration during an attempt, and the set is borrowed for this one wait.
         self.wait.latch().reset();
         self.pop()
     }
 }
+
+crate::cx::operation::into_future!(Joining<'_, T>, [T];);
 
 // SAFETY: both functions only forward to `wait`, which upholds the contract.
 unsafe impl<T> Waitable for Joining<'_, T> {

@@ -8,6 +8,7 @@ pub(crate) mod cx;
 pub(crate) mod fiber_local;
 pub(crate) mod limit;
 pub(crate) mod one_fiber;
+pub(crate) mod operation;
 pub(crate) mod plain_thread;
 pub(crate) mod take_back;
 pub(crate) mod wait;
@@ -65,4 +66,8 @@ pub use self::{
     supervise::{Restart, Supervision, Supervisor},
     try_scope::{TryScope, TrySpawner},
 };
-pub use self::{cx::Cx, fiber_local::FiberLocal};
+pub use self::{
+    cx::Cx,
+    fiber_local::FiberLocal,
+    operation::{Operation, OperationFuture},
+};

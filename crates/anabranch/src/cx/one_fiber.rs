@@ -18,7 +18,7 @@ use std::marker::PhantomData;
     note = "use the `cx` that the closure is passed: write `|cx| ..` in place of `|_| ..`",
     note = "closures of `join`, `for_each` and the like are passed none, as they compute and do not wait: for those that wait \
             there are `cx.join`, `cx.map_concurrent` and `cx.scope`",
-    note = "futures are passed none either, as they await: `receiver.recv_async().await`"
+    note = "futures are passed none either, as they await: `receiver.receiving().await`"
 )]
 pub(crate) trait CxOfManyFibers {}
 

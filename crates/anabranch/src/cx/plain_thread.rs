@@ -13,7 +13,6 @@ use crate::{
     cx::{
         attempt::{Attempt, wait_again_for},
         cx::{Cx, Deadline},
-        limit::Limit,
     },
     fiber::{locals::Locals, switch::PendingSwitch},
     sys::{sync::Arc, thread},
@@ -139,30 +138,20 @@ pub(crate) fn with_blocking_cx<R>(body: impl FnOnce(&Cx<'_>) -> R) -> R {
     body(&Cx::new(&owner, &scope, Deadline::NONE, &locals))
 }
 
-/// Blocks the thread until the attempt succeeds, or until `limit`.
+/// Blocks the thread until the attempt succeeds.
 #[inline]
-pub(crate) fn block_for<A: Attempt>(
-    operation: &A,
-    limit: Option<Limit>,
-    reason: WaitReason,
-) -> Result<A::Output, TimedOut> {
+pub(crate) fn block_for<A: Attempt>(operation: &A, reason: WaitReason) -> A::Output {
     match operation.attempt() {
-        Some(output) => Ok(output),
-        None => block_again_for(operation, limit, reason),
+        Some(output) => output,
+        None => block_again_for(operation, reason),
     }
 }
 
 /// Like [`block_for`], for a caller whose first attempt has just failed.
 #[inline(never)]
-pub(crate) fn block_again_for<A: Attempt>(
-    operation: &A,
-    limit: Option<Limit>,
-    reason: WaitReason,
-) -> Result<A::Output, TimedOut> {
-    with_blocking_cx(|cx| {
-        let deadline = limit.map_or(NEVER, |limit| limit.tick(cx));
-        wait_again_for(cx, operation, deadline, reason).map_err(timed_out)
-    })
+pub(crate) fn block_again_for<A: Attempt>(operation: &A, reason: WaitReason) -> A::Output {
+    with_blocking_cx(|cx| wait_again_for(cx, operation, NEVER, reason))
+        .unwrap_or_else(|error| unreachable!("{error}: there is no limit, and nothing cancels this scope"))
 }
 
 /// Returns the error of a wait that nothing cancels.
@@ -172,71 +161,3 @@ pub(crate) fn timed_out(error: WaitError) -> TimedOut {
         WaitError::Cancelled => unreachable!("nothing cancels the scope of a thread that blocks"),
     }
 }
-
-/// Calls a closure that may return what it has captured.
-#[inline(always)]
-pub(crate) fn call<R>(body: impl FnOnce() -> R) -> R {
-    body()
-}
-
-/// Defines the forms of an operation for threads without a `Cx`: without a limit, with a deadline, with a timeout.
-///
-/// ```text
-/// blocking! {
-///     /// # Errors
-///     /// The errors of all forms. After this text follows "Also returns `TimedOut` once the deadline passes."
-///     recv_blocking, recv_blocking_deadline, recv_blocking_timeout: like recv, at "Receiver::recv_blocking"
-///     fn(&self) -> T, Closed | RecvTimeoutError;
-///     |limit, reason| /* the body, with an `Option<Limit>` and a `WaitReason` that names the caller */,
-///     |error| /* its error as one of the form without a limit, which does not time out */;
-///     /// An example of the first form.
-/// }
-/// ```
-macro_rules! blocking {
-    (
-        $(#[$errors:meta])*
-        $plain:ident, $deadline:ident, $timeout:ident: like $like:ident, at $place:literal
-        fn $([$($generics:tt)*])? ($($parameters:tt)*) -> $ok:ty, $error:ty | $timed:ty;
-        |$limit:ident, $reason:ident| $body:expr, $convert:expr;
-        $(#[$example:meta])*
-    ) => {
-        #[doc = concat!(
-            " Like [`", stringify!($like), "`](Self::", stringify!($like), "), for threads without a [`Cx`](crate::Cx):"
-        )]
-        /// blocks the thread. See [plain threads](crate::channel#plain-threads).
-        ///
-        $(#[$errors])*
-        $(#[$example])*
-        #[inline]
-        #[track_caller]
-        pub fn $plain $(<$($generics)*>)? ($($parameters)*) -> Result<$ok, $error> {
-            let $limit: Option<$crate::cx::limit::Limit> = None;
-            let $reason = $crate::wait::suspend::WaitReason::new(&$place);
-            // In a closure, where `?` has the error of the other forms.
-            $crate::cx::plain_thread::call(move || -> Result<$ok, $timed> { $body }).map_err($convert)
-        }
-
-        #[doc = concat!(" Like [`", stringify!($plain), "`](Self::", stringify!($plain), "), with a deadline.")]
-        ///
-        $(#[$errors])*
-        /// Also returns `TimedOut` once the deadline passes.
-        #[track_caller]
-        pub fn $deadline $(<$($generics)*>)? ($($parameters)*, instant: ::std::time::Instant) -> Result<$ok, $timed> {
-            let $limit = Some($crate::cx::limit::Limit::Until(instant));
-            let $reason = $crate::wait::suspend::WaitReason::new(&$place);
-            $body
-        }
-
-        #[doc = concat!(" Like [`", stringify!($plain), "`](Self::", stringify!($plain), "), with a timeout.")]
-        ///
-        $(#[$errors])*
-        /// Also returns `TimedOut` once the timeout elapses.
-        #[track_caller]
-        pub fn $timeout $(<$($generics)*>)? ($($parameters)*, timeout: ::std::time::Duration) -> Result<$ok, $timed> {
-            let $limit = Some($crate::cx::limit::Limit::For(timeout));
-            let $reason = $crate::wait::suspend::WaitReason::new(&$place);
-            $body
-        }
-    };
-}
-pub(crate) use blocking;

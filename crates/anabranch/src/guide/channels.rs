@@ -22,19 +22,36 @@
 //! | form | waits at most | where |
 //! |---|---|---|
 //! | `recv(cx)` | until its scope is cancelled | on fibers and threads |
-//! | `recv_deadline(cx, instant)`, `recv_timeout(cx, duration)` | until the limit | on fibers and threads |
+//! | `receiving().deadline(cx, instant)`, `.timeout(cx, duration)` | until the limit | on fibers and threads |
 //! | `try_recv()` | not at all | everywhere |
-//! | `recv_async().await` | until the future is dropped | in async code of any runtime |
+//! | `receiving().await` | until the future is dropped | in async code of any runtime |
 //! | `receiving()` | as long as the selection | in [`select!`](crate::select) |
+//! | `recv_blocking()` | as long as the channel is open | on threads without a `cx` |
 //!
-//! `send` has the same forms. The two ends of a channel may be in different kinds of code:
+//! `receiving()` returns an [`Operation`](crate::Operation). Its result is inside the result of the wait:
+//! ```
+//! use anabranch::{Cx, Error, Operation, channel::Receiver};
+//! use std::time::Duration;
+//!
+//! fn next(cx: &Cx<'_>, jobs: &Receiver<u32>) -> Result<u32, Error> {
+//!     Ok(jobs.receiving().timeout(cx, Duration::from_millis(1))??) // `WaitError`, then `Closed`
+//! }
+//!
+//! let (sender, jobs) = anabranch::channel::unbounded();
+//! assert!(anabranch::run(|cx| next(cx, &jobs)).unwrap_err().is_timeout());
+//! drop(sender);
+//! assert!(anabranch::run(|cx| next(cx, &jobs)).unwrap_err().is_closed());
+//! ```
+//!
+//! `send` has the same forms: `send(cx, v)`, `sending(v)`, and so on. The two ends of a channel may be in different
+//! kinds of code:
 //! ```
 //! use anabranch::channel;
 //! use std::thread;
 //!
 //! let (sender, receiver) = channel::bounded(2);
 //! let fiber = anabranch::spawn(move |cx| (0..3).try_for_each(|n| sender.send(cx, n)).is_ok());
-//! let task = anabranch::spawn_async(async move { (receiver.recv_async().await, receiver) });
+//! let task = anabranch::spawn_async(async move { (receiver.receiving().await, receiver) });
 //! let (first, receiver) = anabranch::run(|cx| task.join(cx)).unwrap();
 //! let rest = thread::spawn(move || anabranch::run(|cx| receiver.iter(cx).collect::<Result<Vec<_>, _>>()));
 //! assert_eq!(first, Ok(0));

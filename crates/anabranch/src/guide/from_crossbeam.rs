@@ -7,8 +7,8 @@
 //! | `unbounded()` | [`channel::unbounded()`](crate::channel::unbounded) | |
 //! | `s.send(v)`, `r.recv()` | `s.send_blocking(v)`, `r.recv_blocking()` | on fibers `s.send(cx, v)`, `r.recv(cx)`, which may return `Cancelled` |
 //! | `s.try_send(v)`, `r.try_recv()` | the same | |
-//! | `recv_timeout(duration)` | `recv_blocking_timeout(duration)`, `recv_timeout(cx, duration)` | |
-//! | `recv_deadline(instant)` | `recv_blocking_deadline(instant)`, `recv_deadline(cx, instant)` | |
+//! | `r.recv_timeout(duration)`, `r.recv_deadline(instant)` | `r.receiving().blocking_timeout(duration)`, `.blocking_deadline(instant)` | on fibers `.timeout(cx, duration)`, `.deadline(cx, instant)` |
+//! | `s.send_timeout(v, duration)` | `s.sending(v).blocking_timeout(duration)` | the operation keeps the value |
 //! | `r.iter()`, `r.into_iter()` | `r.iter_blocking()`, `r.into_iter()`, `r.iter(cx)` | |
 //! | `r.try_iter()` | `r.drain()` | |
 //! | `select! { recv(r) -> m => .. }` | [`select!(blocking, { m = r.receiving() => .. })`](crate::select), `select!(cx, { .. })` | |
@@ -25,11 +25,11 @@
 //! | `deque::Worker`, `Stealer` | | the pool has its own |
 //!
 //! # On threads
-//! A channel connects threads, fibers and async code in any mixture. On a plain thread use the operations whose names
+//! A channel connects threads, fibers and async code in any mixture. On a plain thread use the methods whose names
 //! contain `blocking`, which need no pool: see [plain threads](crate::channel#plain-threads). Each row of channels and
 //! selections:
 //! ```
-//! use anabranch::{channel::{self, Select, after, never, tick}, select};
+//! use anabranch::{Operation, channel::{self, Select, after, never, tick}, select};
 //! use std::{thread, time::{Duration, Instant}};
 //!
 //! let ((s, r), (meeting, met)) = (channel::unbounded(), channel::rendezvous());
@@ -40,7 +40,9 @@
 //! s.try_send(1).unwrap();
 //! assert_eq!(r.try_recv(), Ok(1));
 //! let short = Duration::from_millis(1);
-//! assert!(r.recv_blocking_timeout(short).is_err() && r.recv_blocking_deadline(Instant::now()).is_err());
+//! assert!(r.receiving().blocking_timeout(short).is_err());
+//! assert!(r.receiving().blocking_deadline(Instant::now()).is_err());
+//! assert_eq!(bounded.sending(0).blocking_timeout(short), Ok(Ok(())));
 //! (0..9).for_each(|n| s.send_blocking(n).unwrap());
 //! assert!(r.iter_blocking().take(2).eq([0, 1]) && r.drain().take(2).eq([2, 3]));
 //! assert_eq!(select!(blocking, { m = r.receiving() => m.unwrap() }), 4);
@@ -50,7 +52,7 @@
 //! let mut ticks = tick(short);
 //! select!(blocking, { _ = ticks.ticking() => (), () = never() => () });
 //! let mut select = Select::from_iter([r.receiving()]);
-//! assert_eq!(select.wait_blocking(), (0, Ok(6)));
+//! assert_eq!(select.blocking(), (0, Ok(6)));
 //! assert_eq!(anabranch::run(|cx| select.wait(cx)), Ok((0, Ok(7))));
 //! drop((select, s));
 //! assert!(r.into_iter().eq([8]));

@@ -4,9 +4,10 @@
 //! |---|---|---|
 //! | `unbounded()`, `bounded(n)`, `bounded(0)` | [`unbounded()`](crate::channel::unbounded), [`bounded(n)`](crate::channel::bounded), [`rendezvous()`](crate::channel::rendezvous) | |
 //! | `send(v)`, `recv()` | `send_blocking(v)`, `recv_blocking()`; on a fiber `send(cx, v)`, `recv(cx)` | |
-//! | `send_timeout`, `recv_timeout`, `.._deadline` | `send_blocking_timeout`, `recv_blocking_timeout`, `.._deadline` | |
+//! | `send_timeout(v, duration)`, `recv_timeout(duration)` | `sending(v).blocking_timeout(duration)`, `receiving().blocking_timeout(duration)` | on a fiber `.timeout(cx, duration)` |
+//! | `send_deadline(v, instant)`, `recv_deadline(instant)` | `sending(v).blocking_deadline(instant)`, `receiving().blocking_deadline(instant)` | on a fiber `.deadline(cx, instant)` |
 //! | `try_send(v)`, `try_recv()` | the same | |
-//! | `send_async(v)`, `recv_async()` | the same | the futures borrow the end |
+//! | `send_async(v).await`, `recv_async().await` | `sending(v).await`, `receiving().await` | the futures borrow the end |
 //! | `stream()`, `into_stream()` | the same, with the feature `futures` | |
 //! | `sink()`, `into_sink()` | `into_sink()`, with the feature `futures` | |
 //! | `iter()`, `into_iter()` | `iter_blocking()`, `into_iter()` | |
@@ -20,23 +21,23 @@
 //!
 //! Each row, in this order; `Receiver::into_stream`, with the feature `futures`, has an example of its own:
 //! ```
-//! use anabranch::{channel, select};
+//! use anabranch::{Operation, channel, select};
 //! use std::time::{Duration, Instant};
 //!
 //! let (sender, receiver) = channel::unbounded();
 //! let ((full, _keep), (meeting, _met)) = (channel::bounded(1), channel::rendezvous::<u8>());
 //! sender.send_blocking(1).unwrap();
 //! assert_eq!(receiver.recv_blocking(), Ok(1));
-//! full.send_blocking_timeout(1, Duration::ZERO).unwrap();
-//! assert!(full.send_blocking_deadline(2, Instant::now()).is_err());
-//! assert!(receiver.recv_blocking_timeout(Duration::ZERO).is_err());
-//! assert!(receiver.recv_blocking_deadline(Instant::now()).is_err());
+//! assert_eq!(full.sending(1).blocking_timeout(Duration::ZERO), Ok(Ok(())));
+//! assert!(full.sending(2).blocking_deadline(Instant::now()).is_err());
+//! assert!(receiver.receiving().blocking_timeout(Duration::ZERO).is_err());
+//! assert!(receiver.receiving().blocking_deadline(Instant::now()).is_err());
 //! assert!(full.try_send(2).is_err() && meeting.try_send(2).is_err() && receiver.try_recv().is_err());
 //! let echo = anabranch::spawn_async({
 //!     let (sender, receiver) = (sender.clone(), receiver.clone());
 //!     async move {
-//!         sender.send_async(3).await.unwrap();
-//!         receiver.recv_async().await
+//!         sender.sending(3).await.unwrap();
+//!         receiver.receiving().await
 //!     }
 //! });
 //! assert_eq!(anabranch::run(|cx| echo.join(cx)).unwrap(), Ok(3));

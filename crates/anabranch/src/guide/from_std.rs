@@ -10,8 +10,8 @@
 //! | `sender.try_send(v)` | the same | |
 //! | `receiver.recv()` | `receiver.recv_blocking()` | |
 //! | `receiver.try_recv()` | the same | `Disconnected` is `Closed` |
-//! | `receiver.recv_timeout(duration)` | `receiver.recv_blocking_timeout(duration)` | |
-//! | | `sender.send_blocking_timeout(v, duration)` | |
+//! | `receiver.recv_timeout(duration)` | `receiver.receiving().blocking_timeout(duration)` | |
+//! | | `sender.sending(v).blocking_timeout(duration)` | the operation keeps the value |
 //! | `receiver.iter()`, `&receiver` in a loop | `receiver.iter_blocking()`, `&receiver` | |
 //! | `receiver.into_iter()` | the same | |
 //! | `receiver.try_iter()` | `receiver.drain()` | |
@@ -20,7 +20,7 @@
 //!
 //! Each row of channels, in this order:
 //! ```
-//! use anabranch::channel::{self, Closed, RecvTimeoutError, SendTimeoutError, TryRecvError, spsc};
+//! use anabranch::{Operation, TimedOut, channel::{self, Closed, TryRecvError, spsc}};
 //! use std::{thread, time::Duration};
 //!
 //! let (sender, receiver) = channel::unbounded();
@@ -35,8 +35,9 @@
 //! assert_eq!((met.recv_blocking(), met.recv_blocking()), (Ok(3), Err(Closed)));
 //! assert_eq!((receiver.try_recv(), receiver.try_recv()), (Ok(1), Err(TryRecvError::Empty)));
 //! let short = Duration::from_millis(1);
-//! assert_eq!(receiver.recv_blocking_timeout(short), Err(RecvTimeoutError::TimedOut));
-//! assert!(matches!(full.send_blocking_timeout(4, short), Err(SendTimeoutError::TimedOut(4))));
+//! assert_eq!(receiver.receiving().blocking_timeout(short), Err(TimedOut));
+//! let mut send = full.sending(4);
+//! assert_eq!((send.blocking_timeout(short), send.into_inner()), (Err(TimedOut), Some(4)));
 //! (0..6).for_each(|n| sender.send_blocking(n).unwrap());
 //! assert!(receiver.iter_blocking().take(2).eq([0, 1]));
 //! for n in &receiver {
@@ -47,5 +48,5 @@
 //! drop((sender, fast));
 //! assert!(receiver.into_iter().eq([5]) && stream.into_iter().eq([1]));
 //! ```
-//! The same channel may have a fiber or an async task at its other end, which uses `recv(cx)` or `recv_async()`. See
-//! [plain threads](crate::channel#plain-threads) for what these operations do on a thread of a pool.
+//! The same channel may have a fiber or an async task at its other end, which uses `recv(cx)` or `receiving().await`.
+//! See [plain threads](crate::channel#plain-threads) for what these operations do on a thread of a pool.

@@ -94,19 +94,20 @@
 //! async fn handler(n: u64) -> u64 {                               // on any executor
 //!     let (sender, mut receiver) = oneshot::channel();
 //!     anabranch::spawn(move |_| sender.send((0..n).into_par_iter().sum()));
-//!     receiver.recv_async().await.unwrap()
+//!     receiver.receiving().await.unwrap()
 //! }
 //!
 //! assert_eq!(anabranch::run(|cx| cx.block_on(handler(100))), Ok(4950));
 //! ```
-//! Locks and channels have `.._async` methods for this. Their futures may be dropped at any time. A future that needs
-//! tokio's runtime has to enter it at each poll: do not hold a guard of `Handle::enter` across a wait.
-//! [`with_tokio`](super::with_tokio) shows this, and sockets of tokio on fibers.
+//! The [operations](crate::Operation) of channels and locks can be awaited for this, and their futures may be dropped
+//! at any time. A future that needs tokio's runtime has to enter it at each poll: do not hold a guard of
+//! `Handle::enter` across a wait. [`with_tokio`](super::with_tokio) shows this, and sockets of tokio on fibers.
 //!
 //! # Channels and locks
 //! | tokio | anabranch | |
 //! |---|---|---|
-//! | `sender.send(v).await`, `receiver.recv().await` | `send_async(v).await`, `recv_async().await` | with a `cx`: `send(cx, v)`, `recv(cx)` |
+//! | `sender.send(v).await`, `receiver.recv().await` | `sending(v).await`, `receiving().await` | with a `cx`: `send(cx, v)`, `recv(cx)` |
+//! | `timeout(duration, receiver.recv()).await` | the same with `receiving()`; `receiving().timeout(cx, duration)` | |
 //! | `blocking_send(v)`, `blocking_recv()` | `send_blocking(v)`, `recv_blocking()` | blocks on a worker, where tokio panics |
 //! | `recv_many(&mut v, n)` | the same | |
 //! | `reserve()`, `reserve_many(n)`, `reserve_owned()` | the same | |
@@ -127,20 +128,20 @@
 //!
 //! Each row, in this order:
 //! ```
-//! use anabranch::{channel::{TryReserveError, bounded, watch}, sync::{AcquireError, Mutex, MutexGuard, Notify}};
-//! use anabranch::sync::{RwLock, Semaphore};
-//! use std::sync::Arc;
+//! use anabranch::{Operation, channel::{TrySendError, bounded, watch}};
+//! use anabranch::sync::{AcquireError, Mutex, MutexGuard, Notify, RwLock, Semaphore};
+//! use std::{sync::Arc, time::Duration};
 //!
 //! anabranch::run(|cx| {
 //!     let (sender, receiver) = bounded(2);
-//!     cx.block_on(sender.send_async(1))?.unwrap();
-//!     assert_eq!(cx.block_on(receiver.recv_async())?, Ok(1));
+//!     cx.block_on(async { sender.sending(1).await.unwrap() })?;
+//!     assert_eq!(receiver.receiving().timeout(cx, Duration::from_secs(1)), Ok(Ok(1)));
 //!     sender.send_blocking(2).unwrap();
 //!     assert_eq!(receiver.recv_blocking(), Ok(2));
 //!     sender.send(cx, 3).unwrap();
 //!     assert_eq!(receiver.recv_many(cx, &mut Vec::new(), 9), Ok(1));
 //!     let (one, two) = (sender.reserve(cx).unwrap(), sender.clone().reserve_owned(cx).unwrap());
-//!     assert_eq!(sender.try_reserve().err(), Some(TryReserveError::Full));
+//!     assert_eq!(sender.try_reserve().err(), Some(TrySendError::Full(())));
 //!     assert!(sender.clone().try_reserve_owned().is_err());
 //!     assert_eq!((sender.sender_count(), sender.receiver_count()), (2, 1));
 //!     drop((one, two));

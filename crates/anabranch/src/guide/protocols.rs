@@ -63,9 +63,10 @@
 //!   `Connected` it may send again and again, so `deposit` takes a `cx`, and waits while 16 messages are in flight.
 //!   `#[buffer(n)]` before the state changes the number, and `#[unbounded]` removes the limit.
 //! - **Receiving.** A receive returns an `enum` with one variant for each message; the last field is the next endpoint.
-//!   `recv_timeout`, `try_recv`, `recv_async` and `receiving` for [`select!`](crate::select) exist as for channels.
-//! - **Errors contain the endpoint.** A receive that was cancelled or timed out returns the endpoint in its error. A
-//!   conversion to [`channel::RecvError`](crate::channel::RecvError) by `?` drops the endpoint.
+//!   `try_recv` and `receiving` exist as for channels. `receiving()` borrows the endpoint, for time limits, async code
+//!   and [`select!`](crate::select).
+//! - **Errors contain the endpoint.** A receive that was cancelled returns the endpoint in its error. A conversion to
+//!   [`channel::RecvError`](crate::channel::RecvError) by `?` drops the endpoint.
 //! - **The end.** A dropped endpoint ends the conversation. The other side receives the messages that were sent before,
 //!   and then `Closed`. Each side gets a `Done` with the last message (`-> !`), and in no other way.
 //! - **Delegation.** An endpoint is a value and can be sent: the receiver continues the conversation.

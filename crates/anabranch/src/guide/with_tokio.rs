@@ -6,7 +6,7 @@
 //! | run a future of tokio on the pool | `spawn_async(inside(&handle, future))` |
 //! | await a fiber in a task | a [`JoinHandle`](crate::JoinHandle) is a future |
 //! | compute in parallel in a task | `anabranch::spawn(\|_\| ..).await` |
-//! | send values between tasks and fibers | channels of either: [`recv_async`](crate::channel::Receiver::recv_async) here, [`Cx::block_on`](crate::Cx::block_on) there |
+//! | send values between tasks and fibers | channels of either: `receiver.receiving().await` here, [`Cx::block_on`](crate::Cx::block_on) there |
 //! | cancel a fiber when its task is dropped | [`JoinHandle::cancel_handle`](crate::JoinHandle::cancel_handle) |
 //!
 //! The folder `servers` of the repository has three programs in both forms, without a bridge: a server with TLS, a
@@ -140,7 +140,7 @@
 //!     let mut sum = 0;
 //!     for n in 1..=3 {
 //!         questions.send(n).await?;
-//!         sum += answered.recv_async().await?;
+//!         sum += answered.receiving().await?;
 //!     }
 //!     drop(questions);
 //!     fiber.await??;

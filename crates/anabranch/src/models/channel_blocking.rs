@@ -5,7 +5,11 @@ use super::{
     parcel::Parcel,
     thread::{Thread, spawn},
 };
-use crate::channel::{Receiver, SendTimeoutError, Sender, bounded, oneshot, rendezvous, spsc};
+use crate::{
+    channel::{Receiver, Sender, bounded, oneshot, rendezvous, spsc},
+    cx::Operation,
+    wait::TimedOut,
+};
 use loom::thread;
 use std::time::Duration;
 
@@ -63,7 +67,7 @@ fn models_channel_shared_blocking_woken_sender_wakes_next() {
     explore("blocking, room for two waiting reservations", Some(2), || {
         let (sender, receiver) = full(2);
         let reserve = |sender: Sender<Parcel>| {
-            thread::spawn(move || sender.reserve_blocking().unwrap().send(Parcel::new(1)).is_ok())
+            thread::spawn(move || sender.reserving().blocking().unwrap().send(Parcel::new(1)).is_ok())
         };
         let sending = [reserve(sender.clone()), reserve(sender)];
         assert!(receiver.try_recv().is_ok() && receiver.try_recv().is_ok());
@@ -95,10 +99,12 @@ fn models_channel_shared_blocking_late_send_returns_or_delivers_value() {
         let (sender, receiver) = full(1);
         let late = thread::spawn({
             let sender = sender.clone();
-            move || match sender.send_blocking_timeout(Parcel::new(1), Duration::from_secs(1)) {
-                Ok(()) => true,
-                Err(SendTimeoutError::TimedOut(back)) => back.open() != 1,
-                Err(_) => panic!("the receiver is there"),
+            move || {
+                let mut send = sender.sending(Parcel::new(1));
+                match send.blocking_timeout(Duration::from_secs(1)) {
+                    Ok(sent) => sent.is_ok(),
+                    Err(TimedOut) => send.into_inner().unwrap().open() != 1,
+                }
             }
         });
         let sending = send(sender, 2);

@@ -9,9 +9,10 @@ use super::{
     thread::{Thread, root, spawn, spawn_below},
 };
 use crate::{
-    channel::{Receiver, RecvError, RecvTimeoutError, Select, Sender, TryRecvError, rendezvous},
-    cx::Cx,
+    channel::{Receiver, RecvError, Select, Sender, TryRecvError, rendezvous},
+    cx::{Cx, Operation},
     sys::parker::Parker,
+    wait::WaitError,
 };
 use std::{
     future::Future,
@@ -93,16 +94,16 @@ fn models_channel_rendezvous_receive_times_out_while_chosen() {
             let other = receiver.clone();
             let receiving = spawn(move |cx| {
                 if !is_selection {
-                    return match other.recv_timeout(cx, LONG) {
-                        Ok(parcel) => Some(parcel.open()),
+                    return match other.receiving().timeout(cx, LONG) {
+                        Ok(parcel) => Some(parcel.unwrap().open()),
                         Err(error) => {
-                            assert_ne!(error, RecvTimeoutError::Cancelled);
+                            assert_eq!(error, WaitError::TimedOut);
                             None
                         }
                     };
                 }
                 let mut select = Select::from_iter([other.receiving(), other.receiving()]).biased();
-                select.wait_timeout(cx, LONG).ok().map(|(_, got)| got.unwrap().open())
+                select.timeout(cx, LONG).ok().map(|(_, got)| got.unwrap().open())
             });
             let is_sent = try_send(&sender, 1);
             assert_eq!(receiving.join().unwrap().is_some(), is_sent);
@@ -157,8 +158,10 @@ fn models_channel_rendezvous_future_drops_during_send() {
     explore("rendezvous, a future is dropped", Some(2), || {
         let (sender, receiver) = rendezvous();
         let (others, behind) = (receiver.clone(), receiver.clone());
-        let dropped = spawn(move |_| poll_once(others.recv_async()).is_some_and(|got| got.map(Parcel::open) == Ok(1)));
-        let stays = spawn(move |_| block_on(behind.recv_async()).map(Parcel::open));
+        let dropped = spawn(move |_| {
+            poll_once(others.receiving().into_future()).is_some_and(|got| got.map(Parcel::open) == Ok(1))
+        });
+        let stays = spawn(move |_| block_on(behind.receiving().into_future()).map(Parcel::open));
         assert!(!try_send(&sender, 9));
         Thread::new().shielded(|cx| {
             assert!(sender.send(cx, Parcel::new(1)).is_ok());
@@ -176,8 +179,8 @@ fn models_channel_rendezvous_future_drops_during_send() {
 fn models_channel_rendezvous_two_futures_pair() {
     explore("rendezvous, two futures", Some(3), || {
         let (sender, receiver) = rendezvous();
-        let sending = spawn(move |_| block_on(sender.send_async(Parcel::new(1))).is_ok());
-        assert_eq!(block_on(receiver.recv_async()).map(Parcel::open), Ok(1));
+        let sending = spawn(move |_| block_on(sender.sending(Parcel::new(1)).into_future()).is_ok());
+        assert_eq!(block_on(receiver.receiving().into_future()).map(Parcel::open), Ok(1));
         assert!(sending.join().unwrap());
         assert_bare(&receiver);
     });

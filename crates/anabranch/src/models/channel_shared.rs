@@ -98,7 +98,7 @@ fn models_channel_shared_dropped_receive_passes_wakeup_on() {
     explore("shared, a receive is dropped", Some(2), || {
         let (sender, receiver) = unbounded();
         let other = receiver.clone();
-        let dropped = spawn(move |_| poll_once(receiver.recv_async()).map(|got| got.map(Parcel::open)));
+        let dropped = spawn(move |_| poll_once(receiver.receiving().into_future()).map(|got| got.map(Parcel::open)));
         let stays = spawn(move |cx| recv(&other, cx));
         Thread::new().shielded(|cx| assert!(send(&sender, cx, 1)));
         if dropped.join().unwrap().is_some() {
@@ -150,7 +150,7 @@ fn models_channel_shared_dropped_send_loses_nothing() {
     explore("shared, a send is dropped", Some(3), || {
         let (sender, receiver) = bounded(1);
         assert!(sender.try_send(Parcel::new(0)).is_ok());
-        let dropped = spawn(move |_| poll_once(sender.send_async(Parcel::new(1))).is_some());
+        let dropped = spawn(move |_| poll_once(sender.sending(Parcel::new(1)).into_future()).is_some());
         assert_eq!(try_recv(&receiver), Ok(0));
         let is_received = Thread::new().shielded(|cx| recv(&receiver, cx)) == Ok(1);
         assert!(!dropped.join().unwrap() || is_received);

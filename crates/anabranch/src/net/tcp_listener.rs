@@ -190,10 +190,14 @@ pub struct Accepting<'a> {
 impl Attempt for Accepting<'_> {
     type Output = io::Result<(TcpStream, SocketAddr)>;
 
+    const NAME: &'static &'static str = &"TcpListener::accept";
+
     fn attempt(&self) -> Option<Self::Output> {
         self.operation.attempt()
     }
 }
+
+crate::cx::operation::into_future!(Accepting<'_>;);
 
 // SAFETY: both functions only forward to the operation, which upholds the contract.
 unsafe impl Waitable for Accepting<'_> {

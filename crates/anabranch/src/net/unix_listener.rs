@@ -112,10 +112,14 @@ pub struct UnixAccepting<'a> {
 impl Attempt for UnixAccepting<'_> {
     type Output = io::Result<(UnixStream, SocketAddr)>;
 
+    const NAME: &'static &'static str = &"UnixListener::accept";
+
     fn attempt(&self) -> Option<Self::Output> {
         self.operation.attempt()
     }
 }
+
+crate::cx::operation::into_future!(UnixAccepting<'_>;);
 
 // SAFETY: both functions only forward to the operation, which upholds the contract.
 unsafe impl Waitable for UnixAccepting<'_> {

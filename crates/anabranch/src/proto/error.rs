@@ -14,16 +14,6 @@ pub enum EndpointRecvError<E> {
     Cancelled(E),
 }
 
-/// The error of a receive with a time limit.
-pub enum EndpointRecvTimeoutError<E> {
-    /// The other side is gone.
-    Closed,
-    /// The scope was cancelled, or its deadline has passed. Holds the unchanged endpoint.
-    Cancelled(E),
-    /// The deadline or timeout of this wait has passed. Holds the unchanged endpoint.
-    TimedOut(E),
-}
-
 /// The error of a receive without waiting.
 pub enum EndpointTryRecvError<E> {
     /// The other side is gone.
@@ -40,16 +30,6 @@ pub enum EndpointSendError<E, M> {
     Cancelled(E, M),
 }
 
-/// The error of a send that may wait for room, with a time limit.
-pub enum EndpointSendTimeoutError<E, M> {
-    /// The other side is gone.
-    Closed,
-    /// The scope was cancelled, or its deadline has passed. Holds the unchanged endpoint and the message.
-    Cancelled(E, M),
-    /// The deadline or timeout of this wait has passed. Holds the unchanged endpoint and the message.
-    TimedOut(E, M),
-}
-
 /// The error of a send without waiting.
 pub enum EndpointTrySendError<E, M> {
     /// The other side is gone.
@@ -64,16 +44,6 @@ impl<E> EndpointRecvError<E> {
         match self {
             Self::Closed => None,
             Self::Cancelled(end) => Some(end),
-        }
-    }
-}
-
-impl<E> EndpointRecvTimeoutError<E> {
-    /// Returns the endpoint, unless the other side is gone.
-    pub fn into_endpoint(self) -> Option<E> {
-        match self {
-            Self::Closed => None,
-            Self::Cancelled(end) | Self::TimedOut(end) => Some(end),
         }
     }
 }
@@ -123,16 +93,8 @@ const CANCELLED: &str = "cancelled while waiting for the other side of the conve
 
 errors! {
     EndpointRecvError<E> { Cancelled(..) => CANCELLED, }
-    EndpointRecvTimeoutError<E> {
-        Cancelled(..) => CANCELLED,
-        TimedOut(..) => "the other side of the conversation has not answered in time",
-    }
     EndpointTryRecvError<E> { Empty(..) => "the other side of the conversation has not sent a message yet", }
     EndpointSendError<E, M> { Cancelled(..) => CANCELLED, }
-    EndpointSendTimeoutError<E, M> {
-        Cancelled(..) => CANCELLED,
-        TimedOut(..) => "no room for a message in time: the other side of the conversation has not received enough",
-    }
     EndpointTrySendError<E, M> { Full(..) => "no room for a message: the other side of the conversation has not received enough", }
 }
 
@@ -146,34 +108,12 @@ impl<E> From<EndpointRecvError<E>> for channel::RecvError {
     }
 }
 
-/// The conversion drops the endpoint.
-impl<E> From<EndpointRecvTimeoutError<E>> for channel::RecvTimeoutError {
-    fn from(error: EndpointRecvTimeoutError<E>) -> Self {
-        match error {
-            EndpointRecvTimeoutError::Closed => Self::Closed,
-            EndpointRecvTimeoutError::Cancelled(_) => Self::Cancelled,
-            EndpointRecvTimeoutError::TimedOut(_) => Self::TimedOut,
-        }
-    }
-}
-
 /// The conversion drops the endpoint and the message.
 impl<E, M> From<EndpointSendError<E, M>> for channel::RecvError {
     fn from(error: EndpointSendError<E, M>) -> Self {
         match error {
             EndpointSendError::Closed => Self::Closed,
             EndpointSendError::Cancelled(..) => Self::Cancelled,
-        }
-    }
-}
-
-/// The conversion drops the endpoint and the message.
-impl<E, M> From<EndpointSendTimeoutError<E, M>> for channel::RecvTimeoutError {
-    fn from(error: EndpointSendTimeoutError<E, M>) -> Self {
-        match error {
-            EndpointSendTimeoutError::Closed => Self::Closed,
-            EndpointSendTimeoutError::Cancelled(..) => Self::Cancelled,
-            EndpointSendTimeoutError::TimedOut(..) => Self::TimedOut,
         }
     }
 }

@@ -72,10 +72,7 @@ pub use self::service::{spawn_service, spawn_service_in};
 pub use {
     self::{
         done::{Done, Protocol},
-        error::{
-            EndpointRecvError, EndpointRecvTimeoutError, EndpointSendError, EndpointSendTimeoutError,
-            EndpointTryRecvError, EndpointTrySendError,
-        },
+        error::{EndpointRecvError, EndpointSendError, EndpointTryRecvError, EndpointTrySendError},
     },
     crate::proto::{
         duplex::Endpoint,
@@ -92,8 +89,8 @@ pub mod __private {
     pub use super::ring::Ring;
     pub use crate::proto::{
         duplex::{At, Duplex, Endpoint, Link, send, send_last},
-        receiving::{is_ready, ready_async, recv, recv_async, recv_deadline, recv_timeout, try_recv},
-        sending::{not_sent, wait_writable, wait_writable_async, wait_writable_deadline, wait_writable_timeout},
+        receiving::{is_ready, recv, try_recv},
+        sending::wait_writable,
     };
 
     /// Creates the two ends of a bounded conversation.

@@ -4,20 +4,16 @@ use crate::{
     channel::{self, Closed, Receive, set::source::Source},
     cx::{
         Cx,
-        attempt::{Attempt, wait_again_for, wait_async_for},
+        attempt::{Attempt, wait_again_for},
     },
     proto::{
         duplex::{At, Endpoint, Link, Transport},
-        error::{EndpointRecvError, EndpointRecvTimeoutError, EndpointTryRecvError},
+        error::{EndpointRecvError, EndpointTryRecvError},
     },
     time::NEVER,
     wait::{WaitError, suspend::WaitReason, waitable::Waitable, waiter::Waiter},
 };
-use std::{
-    cell::UnsafeCell,
-    fmt,
-    time::{Duration, Instant},
-};
+use std::{cell::UnsafeCell, fmt};
 
 /// An endpoint whose next step is to receive. Implemented only by the types that [`proto!`](crate::proto!) makes.
 ///
@@ -73,7 +69,7 @@ pub fn recv<E: ReceiveEndpoint>(mut end: E, cx: &Cx<'_>) -> Result<E::Received, 
         if let Some(received) = try_receive(&mut end) {
             return Ok(received?);
         }
-        if more(end.end().link(), cx, NEVER, WaitReason::new(E::NAME)).is_err() {
+        if more(end.end().link(), cx, WaitReason::new(E::NAME)).is_err() {
             return Err(EndpointRecvError::Cancelled(end));
         }
     }
@@ -81,49 +77,8 @@ pub fn recv<E: ReceiveEndpoint>(mut end: E, cx: &Cx<'_>) -> Result<E::Received, 
 
 /// Waits until there is a message. There was none just now.
 #[inline(always)]
-fn more<L: Link>(link: &L, cx: &Cx<'_>, deadline: u64, reason: WaitReason) -> Result<(), WaitError> {
-    wait_again_for(cx, &Ready { link, wait: L::wait() }, deadline, reason)
-}
-
-/// Like [`recv`], with a deadline.
-#[track_caller]
-pub fn recv_deadline<E: ReceiveEndpoint>(
-    end: E,
-    cx: &Cx<'_>,
-    instant: Instant,
-) -> Result<E::Received, EndpointRecvTimeoutError<E>> {
-    recv_to(end, cx, cx.owner.clock().tick_at(instant), WaitReason::new(E::NAME))
-}
-
-/// Like [`recv`], with a timeout.
-#[track_caller]
-pub fn recv_timeout<E: ReceiveEndpoint>(
-    end: E,
-    cx: &Cx<'_>,
-    timeout: Duration,
-) -> Result<E::Received, EndpointRecvTimeoutError<E>> {
-    recv_to(end, cx, cx.after(timeout), WaitReason::new(E::NAME))
-}
-
-fn recv_to<E: ReceiveEndpoint>(
-    mut end: E,
-    cx: &Cx<'_>,
-    deadline: u64,
-    reason: WaitReason,
-) -> Result<E::Received, EndpointRecvTimeoutError<E>> {
-    if cx.checkpoint().is_err() {
-        return Err(EndpointRecvTimeoutError::Cancelled(end));
-    }
-    loop {
-        if let Some(received) = try_receive(&mut end) {
-            return Ok(received?);
-        }
-        match more(end.end().link(), cx, deadline, reason) {
-            Ok(()) => {}
-            Err(WaitError::Cancelled) => return Err(EndpointRecvTimeoutError::Cancelled(end)),
-            Err(WaitError::TimedOut) => return Err(EndpointRecvTimeoutError::TimedOut(end)),
-        }
-    }
+fn more<L: Link>(link: &L, cx: &Cx<'_>, reason: WaitReason) -> Result<(), WaitError> {
+    wait_again_for(cx, &Ready { link, wait: L::wait() }, NEVER, reason)
 }
 
 /// Receives the next message if it was sent. Does not wait.
@@ -133,16 +88,6 @@ pub fn try_recv<E: ReceiveEndpoint>(mut end: E) -> Result<E::Received, EndpointT
         Some(received) => Ok(received?),
         None => Err(EndpointTryRecvError::Empty(end)),
     }
-}
-
-/// Like [`recv`], for async code.
-pub async fn recv_async<E: ReceiveEndpoint>(mut end: E) -> Result<E::Received, Closed> {
-    wait_async_for(Receiving::new(&mut end)).await
-}
-
-/// Waits until [`try_recv`] would not return `Empty`.
-pub async fn ready_async<E: ReceiveEndpoint>(end: &mut E) {
-    wait_async_for(Ready { link: end.end().link(), wait: E::Link::wait() }).await;
 }
 
 /// Returns whether [`try_recv`] would not return `Empty`.
@@ -172,11 +117,15 @@ impl<'a, E: ReceiveEndpoint> Receiving<'a, E> {
 impl<E: ReceiveEndpoint> Attempt for Receiving<'_, E> {
     type Output = Result<E::Received, Closed>;
 
+    const NAME: &'static &'static str = E::NAME;
+
     fn attempt(&self) -> Option<Self::Output> {
         // SAFETY: an operation is not `Sync`, so only its owner reaches the field. The reference ends here.
         try_receive(unsafe { &mut **self.end.get() })
     }
 }
+
+crate::cx::operation::into_future!(Receiving<'_, E>, [E: ReceiveEndpoint];);
 
 // SAFETY: the link upholds the contract of `Waitable`, and its end stays in place while it is borrowed.
 unsafe impl<E: ReceiveEndpoint> Waitable for Receiving<'_, E> {

@@ -4,19 +4,13 @@ use crate::{
     channel::spsc::stream::wait::StreamWait,
     cx::{
         Cx,
-        attempt::{Attempt, wait_again_for, wait_async_for, wait_for},
+        attempt::{Attempt, wait_again_for},
     },
-    proto::{
-        duplex::{At, Duplex},
-        error::EndpointSendTimeoutError,
-    },
+    proto::duplex::{At, Duplex},
     time::NEVER,
-    wait::{Cancelled, WaitError, suspend::WaitReason, waitable::Waitable, waiter::Waiter},
+    wait::{Cancelled, suspend::WaitReason, waitable::Waitable, waiter::Waiter},
 };
-use std::{
-    fmt,
-    time::{Duration, Instant},
-};
+use std::fmt;
 
 /// Waits until there is room for a message, or the other side is gone.
 #[inline]
@@ -34,51 +28,6 @@ pub fn wait_writable<M, E>(
 #[inline(never)]
 fn wait_writable_slow<M>(link: &mut Duplex<M>, cx: &Cx<'_>, reason: WaitReason) -> Result<(), Cancelled> {
     wait_again_for(cx, &Writable::of(link), NEVER, reason).map_err(|_| Cancelled)
-}
-
-/// Like [`wait_writable`], with a deadline.
-#[track_caller]
-pub fn wait_writable_deadline<M, E>(
-    end: &mut At<Duplex<M>, E>,
-    cx: &Cx<'_>,
-    instant: Instant,
-    name: &'static &'static str,
-) -> Result<(), WaitError> {
-    wait_writable_until(end.link_mut(), cx, cx.owner.clock().tick_at(instant), WaitReason::new(name))
-}
-
-/// Like [`wait_writable`], with a timeout.
-#[track_caller]
-pub fn wait_writable_timeout<M, E>(
-    end: &mut At<Duplex<M>, E>,
-    cx: &Cx<'_>,
-    timeout: Duration,
-    name: &'static &'static str,
-) -> Result<(), WaitError> {
-    wait_writable_until(end.link_mut(), cx, cx.after(timeout), WaitReason::new(name))
-}
-
-fn wait_writable_until<M>(
-    link: &mut Duplex<M>,
-    cx: &Cx<'_>,
-    deadline: u64,
-    reason: WaitReason,
-) -> Result<(), WaitError> {
-    cx.checkpoint()?;
-    wait_for(cx, &Writable::of(link), deadline, reason)
-}
-
-/// Makes the error for a message for which there was no room in time.
-pub fn not_sent<E, M>(error: WaitError, end: E, message: M) -> EndpointSendTimeoutError<E, M> {
-    match error {
-        WaitError::Cancelled => EndpointSendTimeoutError::Cancelled(end, message),
-        WaitError::TimedOut => EndpointSendTimeoutError::TimedOut(end, message),
-    }
-}
-
-/// Like [`wait_writable`], for async code.
-pub async fn wait_writable_async<M, E>(end: &mut At<Duplex<M>, E>) {
-    wait_async_for(Writable::new(end)).await;
 }
 
 /// The wait for room for a message, as an operation. The method `writable` of an endpoint returns it, if a send may
@@ -104,10 +53,14 @@ impl<'a, M> Writable<'a, M> {
 impl<M> Attempt for Writable<'_, M> {
     type Output = ();
 
+    const NAME: &'static &'static str = &"proto::Writable";
+
     fn attempt(&self) -> Option<()> {
         (!self.link.is_full()).then_some(())
     }
 }
+
+crate::cx::operation::into_future!(Writable<'_, M>, [M];);
 
 // SAFETY: `wait` upholds the contract of `Waitable`, and the link is borrowed, so it stays in place.
 unsafe impl<M> Waitable for Writable<'_, M> {

@@ -200,6 +200,8 @@ enum Woken {
 impl Attempt for Notifying<'_> {
     type Output = ();
 
+    const NAME: &'static &'static str = &"Notify::notified";
+
     fn attempt(&self) -> Option<()> {
         let round = self.notify.round();
         let is_over = match self.woken.replace(Woken::Not) {
@@ -215,6 +217,8 @@ impl Attempt for Notifying<'_> {
         }
     }
 }
+
+crate::cx::operation::into_future!(Notifying<'_>;);
 
 // SAFETY: an address leaves the queue by `unregister`, or by a selection, both under the lock.
 unsafe impl Waitable for Notifying<'_> {

@@ -13,7 +13,10 @@ use super::{
     semaphore::{Permit, Semaphore},
     semaphore_error::SemaphoreClosed,
 };
-use crate::{cx::attempt::Attempt, wait::waitable::waits_by};
+use crate::{
+    cx::attempt::Attempt,
+    wait::{waitable::waits_by, waiter::Waiter},
+};
 use std::{fmt, ptr};
 
 /// Locking a [`Mutex`], as an operation. Made by [`Mutex::locking`].
@@ -119,6 +122,8 @@ impl Event {
 impl<'a, T: ?Sized> Attempt for Locking<'a, T> {
     type Output = MutexGuard<'a, T>;
 
+    const NAME: &'static &'static str = &"Mutex::lock";
+
     fn attempt(&self) -> Option<Self::Output> {
         self.wait.attempt().map(|()| {
             self.mutex.raw().set_holder(ptr::null());
@@ -126,13 +131,21 @@ impl<'a, T: ?Sized> Attempt for Locking<'a, T> {
         })
     }
 
+    fn record_holder(&self, waiter: *const Waiter) {
+        self.mutex.raw().set_holder(waiter);
+    }
+
     fn pass_on(&self) {
         self.wait.pass_on();
     }
 }
 
+crate::cx::operation::into_future!(Locking<'a, T>, ['a, T: ?Sized];);
+
 impl<'a> Attempt for Acquiring<'a> {
     type Output = Result<Permit<'a>, SemaphoreClosed>;
+
+    const NAME: &'static &'static str = &"Semaphore::acquire";
 
     fn attempt(&self) -> Option<Self::Output> {
         let acquired = self.wait.attempt_unless_closed()?;
@@ -144,8 +157,12 @@ impl<'a> Attempt for Acquiring<'a> {
     }
 }
 
+crate::cx::operation::into_future!(Acquiring<'a>, ['a];);
+
 impl<'a, T: ?Sized> Attempt for Reading<'a, T> {
     type Output = RwLockReadGuard<'a, T>;
+
+    const NAME: &'static &'static str = &"RwLock::read";
 
     fn attempt(&self) -> Option<Self::Output> {
         self.wait.attempt().map(|()| RwLockReadGuard::new(self.lock))
@@ -156,8 +173,12 @@ impl<'a, T: ?Sized> Attempt for Reading<'a, T> {
     }
 }
 
+crate::cx::operation::into_future!(Reading<'a, T>, ['a, T: ?Sized];);
+
 impl<'a, T: ?Sized> Attempt for Writing<'a, T> {
     type Output = RwLockWriteGuard<'a, T>;
+
+    const NAME: &'static &'static str = &"RwLock::write";
 
     fn attempt(&self) -> Option<Self::Output> {
         self.wait.attempt().map(|()| {
@@ -166,13 +187,21 @@ impl<'a, T: ?Sized> Attempt for Writing<'a, T> {
         })
     }
 
+    fn record_holder(&self, waiter: *const Waiter) {
+        self.lock.raw().set_holder(waiter);
+    }
+
     fn pass_on(&self) {
         self.wait.pass_on();
     }
 }
 
+crate::cx::operation::into_future!(Writing<'a, T>, ['a, T: ?Sized];);
+
 impl Attempt for Waiting<'_> {
     type Output = ();
+
+    const NAME: &'static &'static str = &"Event::wait";
 
     fn attempt(&self) -> Option<()> {
         self.wait.attempt()
@@ -182,6 +211,8 @@ impl Attempt for Waiting<'_> {
         self.wait.pass_on();
     }
 }
+
+crate::cx::operation::into_future!(Waiting<'_>;);
 
 /// Implements `Waitable` by the field `wait`.
 macro_rules! waitables {

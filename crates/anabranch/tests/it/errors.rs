@@ -2,16 +2,12 @@
 
 use crate::common::{Tally, fibers::with_every_cx};
 use anabranch::{
-    Cancelled, Cx, Error, ErrorKind, JoinError, Pool, TimedOut, WaitError,
+    Cancelled, Cx, Error, ErrorKind, JoinError, Operation, Pool, TimedOut, WaitError,
     channel::{
-        self, CallError, Closed, ClosedError, RecvError, RecvTimeoutError, ReserveError, ReserveTimeoutError,
-        SendAllError, SendError, SendTimeoutError, TryRecvError, TrySendError,
+        self, CallError, Closed, ClosedError, RecvError, SendError, TryRecvError, TrySendError,
         broadcast::{self, ClosedOrLagged, Lagged},
     },
-    proto::{
-        EndpointRecvError, EndpointRecvTimeoutError, EndpointSendError, EndpointSendTimeoutError, EndpointTryRecvError,
-        EndpointTrySendError,
-    },
+    proto::{EndpointRecvError, EndpointSendError, EndpointTryRecvError, EndpointTrySendError},
 };
 use std::{cell::Cell, error, fmt, io, time::Duration};
 
@@ -55,25 +51,14 @@ fn every_error_converts_with_its_kind() {
     check(ClosedError(1), Kind::Closed);
     check(RecvError::Closed, Kind::Closed);
     check(RecvError::Cancelled, Kind::Cancelled);
-    check(RecvTimeoutError::Closed, Kind::Closed);
-    check(RecvTimeoutError::Cancelled, Kind::Cancelled);
-    check(RecvTimeoutError::TimedOut, Kind::TimedOut);
     check(TryRecvError::Empty, Kind::WouldBlock);
     check(TryRecvError::Closed, Kind::Closed);
     check(SendError::Closed(1), Kind::Closed);
     check(SendError::Cancelled(1), Kind::Cancelled);
-    check(SendTimeoutError::Closed(1), Kind::Closed);
-    check(SendTimeoutError::Cancelled(1), Kind::Cancelled);
-    check(SendTimeoutError::TimedOut(1), Kind::TimedOut);
     check(TrySendError::Full(1), Kind::WouldBlock);
     check(TrySendError::Closed(1), Kind::Closed);
-    check(ReserveError::Closed, Kind::Closed);
-    check(ReserveError::Cancelled, Kind::Cancelled);
-    check(ReserveTimeoutError::Closed, Kind::Closed);
-    check(ReserveTimeoutError::Cancelled, Kind::Cancelled);
-    check(ReserveTimeoutError::TimedOut, Kind::TimedOut);
-    check(SendAllError::Closed, Kind::Closed);
-    check(SendAllError::Cancelled, Kind::Cancelled);
+    check(SendError::Closed(()), Kind::Closed);
+    check(SendError::Cancelled(()), Kind::Cancelled);
     check(CallError::Closed, Kind::Closed);
     check(CallError::Cancelled, Kind::Cancelled);
     check(Lagged(3), Kind::Lagged);
@@ -82,29 +67,37 @@ fn every_error_converts_with_its_kind() {
     check(broadcast::RecvError::Closed, Kind::Closed);
     check(broadcast::RecvError::Lagged(3), Kind::Lagged);
     check(broadcast::RecvError::Cancelled, Kind::Cancelled);
-    check(broadcast::RecvTimeoutError::Closed, Kind::Closed);
-    check(broadcast::RecvTimeoutError::Lagged(3), Kind::Lagged);
-    check(broadcast::RecvTimeoutError::Cancelled, Kind::Cancelled);
-    check(broadcast::RecvTimeoutError::TimedOut, Kind::TimedOut);
     check(broadcast::TryRecvError::Empty, Kind::WouldBlock);
     check(broadcast::TryRecvError::Closed, Kind::Closed);
     check(broadcast::TryRecvError::Lagged(3), Kind::Lagged);
     check(EndpointRecvError::<u8>::Closed, Kind::Closed);
     check(EndpointRecvError::Cancelled(1), Kind::Cancelled);
-    check(EndpointRecvTimeoutError::<u8>::Closed, Kind::Closed);
-    check(EndpointRecvTimeoutError::Cancelled(1), Kind::Cancelled);
-    check(EndpointRecvTimeoutError::TimedOut(1), Kind::TimedOut);
     check(EndpointTryRecvError::<u8>::Closed, Kind::Closed);
     check(EndpointTryRecvError::Empty(1), Kind::WouldBlock);
     check(EndpointSendError::<u8, u8>::Closed, Kind::Closed);
     check(EndpointSendError::Cancelled(1, 2), Kind::Cancelled);
-    check(EndpointSendTimeoutError::<u8, u8>::Closed, Kind::Closed);
-    check(EndpointSendTimeoutError::Cancelled(1, 2), Kind::Cancelled);
-    check(EndpointSendTimeoutError::TimedOut(1, 2), Kind::TimedOut);
     check(EndpointTrySendError::<u8, u8>::Closed, Kind::Closed);
     check(EndpointTrySendError::Full(1, 2), Kind::WouldBlock);
     check(Pool::builder().threads(0).build().unwrap_err(), Kind::Other);
     check(io::Error::other("of the program"), Kind::Other);
+}
+
+#[test]
+fn nested_results_become_io_errors() {
+    fn work(cx: &Cx<'_>, ends: &(channel::Sender<u32>, channel::Receiver<u32>)) -> io::Result<()> {
+        ends.0.sending(1).timeout(cx, Duration::from_secs(3600))??;
+        ends.0.reserve(cx)?.send(2)?;
+        ends.1.receiving().timeout(cx, Duration::from_secs(3600))??;
+        ends.1.recv(cx)?;
+        ends.1.receiving().timeout(cx, Duration::from_micros(1))??;
+        Ok(())
+    }
+    with_every_cx(|cx| {
+        let ends = channel::unbounded();
+        assert_eq!(work(cx, &ends).unwrap_err().kind(), io::ErrorKind::TimedOut);
+        ends.1.close();
+        assert_eq!(work(cx, &ends).unwrap_err().kind(), io::ErrorKind::BrokenPipe);
+    });
 }
 
 #[test]
@@ -167,6 +160,7 @@ fn question_mark_works_in_function_that_receives_sleeps_and_joins() {
         cx.sleep(Duration::from_micros(1))?;
         let square = anabranch::spawn(move |_| n * n).join(cx)?;
         output.send(cx, square)?;
+        output.sending(square).timeout(cx, Duration::from_secs(3600))??;
         cx.blocking(|| std::fs::metadata("/"))??;
         let both =
             cx.timeout(Duration::from_secs(3600), |cx| cx.try_join(|_| Ok::<_, Error>(1), |cx| Ok(input.recv(cx)?)))?;
@@ -177,7 +171,7 @@ fn question_mark_works_in_function_that_receives_sleeps_and_joins() {
         let ((sender, input), (output, outputs)) = (channel::unbounded(), channel::unbounded());
         (2..=5).step_by(3).for_each(|n| sender.try_send(n).unwrap());
         assert_eq!(work(cx, &input, &output).unwrap(), 9);
-        assert_eq!(outputs.recv(cx), Ok(4));
+        assert_eq!((outputs.recv(cx), outputs.recv(cx)), (Ok(4), Ok(4)));
         let late = cx.timeout(Duration::from_millis(1), |cx| work(cx, &input, &output));
         assert!(late.unwrap_err().is_timeout());
         sender.try_send(1).unwrap();

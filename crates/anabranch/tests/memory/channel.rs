@@ -2,8 +2,9 @@
 //! allocations are counted.
 
 use crate::allocator::{Since, allocations_of};
+use anabranch::WaitError;
 use anabranch::channel::{
-    self, ReceiverSet, RecvTimeoutError, Select, bounded, broadcast, oneshot, rendezvous, spsc, unbounded, watch,
+    self, Operation, ReceiverSet, Select, bounded, broadcast, oneshot, rendezvous, spsc, unbounded, watch,
 };
 use std::{
     collections::VecDeque,
@@ -108,8 +109,8 @@ fn check_growing<T: Copy + PartialEq>(value: impl Fn(usize) -> T, most: isize) {
     let since = Since::now();
     let (mut sender, mut receiver) = spsc::unbounded();
     // A thread that polls repeatedly.
-    let late = anabranch::run(|cx| receiver.recv_timeout(cx, Duration::from_micros(1)));
-    assert!(matches!(late, Err(RecvTimeoutError::TimedOut)));
+    let late = anabranch::run(|cx| receiver.receiving().timeout(cx, Duration::from_micros(1)));
+    assert!(matches!(late, Err(WaitError::TimedOut)));
     let (before, count) = (since.bytes(), 10_000);
     assert!(before <= IDLE, "{before} bytes before it has grown");
     let pieces = allocations_of(|| (0..count).for_each(|n| sender.try_send(value(n)).unwrap()));
@@ -309,7 +310,7 @@ fn set_may_be_dropped_during_a_notification() {
             let mut context = Context::from_waker(Waker::noop());
             let (sender, receiver) = bounded(1);
             let first = receiver.clone();
-            let mut first = pin!(first.recv_async());
+            let mut first = pin!(first.receiving().into_future());
             assert!(first.as_mut().poll(&mut context).is_pending());
             let (other, called) = bounded(1);
             let mut set = ReceiverSet::from_iter([receiver]);
@@ -327,7 +328,7 @@ fn set_may_be_dropped_during_a_notification() {
             sender.try_send(1).unwrap();
             let drops = Arc::new(DropsASet(Mutex::new(Some(set))));
             let waker = Waker::from(Arc::clone(&drops));
-            let mut second = pin!(sender.send_async(2));
+            let mut second = pin!(sender.sending(2).into_future());
             assert!(second.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
             assert_eq!(first.as_mut().poll(&mut context), Poll::Ready(Ok(1)));
             assert!(drops.0.lock().unwrap().is_none());

@@ -1,6 +1,6 @@
 anabranch_macros::proto! {
     pub bank {
-        Open: send { deposit(u64) -> Open, try_deposit -> !, deposit_timeout(u64) -> !, deposit_deadline -> !, writable -> ! }
+        Open: send { deposit(u64) -> Open, try_deposit -> !, deposit_async(u64) -> !, writable -> ! }
     }
 }
 

@@ -1,9 +1,10 @@
 //! Waiting until no receiver is left.
 
 use super::{Log, sender::Sender};
-use crate::channel::{
-    closing::{by_its_wait, closed},
-    versioned::CloseWait,
+use crate::{
+    channel::{closing::by_its_wait, versioned::CloseWait},
+    cx::{Cx, Operation},
+    wait::Cancelled,
 };
 
 /// Waiting until no receiver is left, as an operation. Made by [`Sender::closing`].
@@ -12,29 +13,30 @@ pub struct Closing<'a, T> {
 }
 
 impl<T> Sender<T> {
-    closed! {
-        /// Waits until sending would fail: no receiver is left, or the channel is closed. So a sender can stop work
-        /// whose result no receiver will get. A wait sees the state of the time when it looks: if there is a new
-        /// receiver by then, it continues.
-        ///
-        /// # Errors
-        /// Returns an error if the wait is cancelled.
-        ///
-        /// ```
-        /// let (sender, receiver) = anabranch::channel::broadcast::channel::<u32>(1);
-        /// anabranch::run(|cx| {
-        ///     let (no_receiver, ()) = cx.join(|cx| sender.closed(cx), |_| drop(receiver));
-        ///     assert!(no_receiver.is_ok() && sender.is_closed());
-        /// });
-        /// ```
-        "broadcast::Sender::closed", "broadcast::Sender::closed_blocking", fn(&self) => self.closing();
+    /// Waits until sending would fail: no receiver is left, or the channel is closed. So a sender can stop work whose
+    /// result no receiver will get. A wait sees the state of the time when it looks: if there is a new receiver by
+    /// then, it continues.
+    ///
+    /// # Errors
+    /// Returns an error if the wait is cancelled.
+    ///
+    /// ```
+    /// let (sender, receiver) = anabranch::channel::broadcast::channel::<u32>(1);
+    /// anabranch::run(|cx| {
+    ///     let (no_receiver, ()) = cx.join(|cx| sender.closed(cx), |_| drop(receiver));
+    ///     assert!(no_receiver.is_ok() && sender.is_closed());
+    /// });
+    /// ```
+    #[track_caller]
+    pub fn closed(&self, cx: &Cx<'_>) -> Result<(), Cancelled> {
+        self.closing().wait(cx)
     }
 
-    /// Returns the wait until no receiver is left as an operation, for [`Select`](crate::channel::Select) and
-    /// [`select!`](crate::select).
+    /// Returns the wait until no receiver is left as an [operation](crate::Operation): for a wait with a time limit,
+    /// for async code, on plain threads, for [`Select`](crate::channel::Select) and [`select!`](crate::select).
     pub fn closing(&self) -> Closing<'_, T> {
         Closing { wait: CloseWait::of(&self.versioned) }
     }
 }
 
-by_its_wait!("broadcast::Closing": Closing [T]);
+by_its_wait!("broadcast": Closing [T]);

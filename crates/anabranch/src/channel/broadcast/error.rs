@@ -2,7 +2,7 @@
 
 use crate::{
     channel::{Closed, TryRecvError::Empty},
-    wait::{Cancelled, TimedOut, WaitError},
+    wait::Cancelled,
 };
 use std::{error::Error, fmt};
 
@@ -11,7 +11,7 @@ use std::{error::Error, fmt};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Lagged(pub u64);
 
-/// The error of a receive from a broadcast channel in async code or in a selection.
+/// The error of a receive from a broadcast channel, as an [operation](super::Receiver::receiving) or on a plain thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ClosedOrLagged {
     /// The channel is closed, and the receiver has received all its values.
@@ -20,7 +20,7 @@ pub enum ClosedOrLagged {
     Lagged(u64),
 }
 
-/// The error of a receive from a broadcast channel.
+/// The error of a receive from a broadcast channel with a [`Cx`](crate::Cx): [`ClosedOrLagged`], or a cancelled wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum RecvError {
     /// The channel is closed, and the receiver has received all its values.
@@ -29,19 +29,6 @@ pub enum RecvError {
     Lagged(u64),
     /// The scope of the receive was cancelled, or the deadline of the scope has passed.
     Cancelled,
-}
-
-/// The error of a receive with a time limit from a broadcast channel.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum RecvTimeoutError {
-    /// The channel is closed, and the receiver has received all its values.
-    Closed,
-    /// The receiver has missed this many values. The next receive returns the oldest value that the channel still has.
-    Lagged(u64),
-    /// The scope of the receive was cancelled, or the deadline of the scope has passed.
-    Cancelled,
-    /// The deadline or timeout of this receive has passed.
-    TimedOut,
 }
 
 /// The error of a receive without waiting from a broadcast channel.
@@ -70,28 +57,12 @@ convert! {
     Closed => ClosedOrLagged { Closed => Self::Closed }
     Lagged => ClosedOrLagged { Lagged(n) => Self::Lagged(n) }
     Lagged => RecvError { Lagged(n) => Self::Lagged(n) }
-    Lagged => RecvTimeoutError { Lagged(n) => Self::Lagged(n) }
     ClosedOrLagged => RecvError { ClosedOrLagged::Closed => Self::Closed, ClosedOrLagged::Lagged(n) => Self::Lagged(n) }
-    ClosedOrLagged => RecvTimeoutError {
-        ClosedOrLagged::Closed => Self::Closed,
-        ClosedOrLagged::Lagged(n) => Self::Lagged(n),
-    }
     ClosedOrLagged => TryRecvError {
         ClosedOrLagged::Closed => Self::Closed,
         ClosedOrLagged::Lagged(n) => Self::Lagged(n),
     }
     Cancelled => RecvError { Cancelled => Self::Cancelled }
-    Cancelled => RecvTimeoutError { Cancelled => Self::Cancelled }
-    TimedOut => RecvTimeoutError { TimedOut => Self::TimedOut }
-    WaitError => RecvTimeoutError {
-        WaitError::Cancelled => Self::Cancelled,
-        WaitError::TimedOut => Self::TimedOut,
-    }
-    RecvError => RecvTimeoutError {
-        RecvError::Closed => Self::Closed,
-        RecvError::Lagged(n) => Self::Lagged(n),
-        RecvError::Cancelled => Self::Cancelled,
-    }
 }
 
 impl fmt::Display for Lagged {
@@ -121,10 +92,5 @@ macro_rules! texts {
 texts! {
     ClosedOrLagged { Closed => Closed }
     RecvError { Closed => Closed, Cancelled => crate::channel::RecvError::Cancelled }
-    RecvTimeoutError {
-        Closed => Closed,
-        Cancelled => crate::channel::RecvError::Cancelled,
-        TimedOut => crate::channel::RecvTimeoutError::TimedOut,
-    }
     TryRecvError { Closed => Closed, Empty => Empty }
 }

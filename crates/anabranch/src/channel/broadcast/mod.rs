@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 
 pub use self::{
     closing::Closing,
-    error::{ClosedOrLagged, Lagged, RecvError, RecvTimeoutError, TryRecvError},
+    error::{ClosedOrLagged, Lagged, RecvError, TryRecvError},
     receiver::{Receiver, Receiving},
     sender::{Sender, WeakSender},
 };

@@ -1,6 +1,6 @@
 //! The receiving end.
 
-use super::{ClosedOrLagged, Lagged, Log, RecvError, RecvTimeoutError, TryRecvError};
+use super::{ClosedOrLagged, Lagged, Log, RecvError, TryRecvError};
 use crate::{
     channel::{
         self,
@@ -10,8 +10,7 @@ use crate::{
     },
     cx::{
         Cx,
-        attempt::{Attempt, wait_async_for, wait_within, wait_without_deadline},
-        limit::timed,
+        attempt::{Attempt, wait_without_deadline},
     },
     sys::sync::Arc,
     wait::{future::count_ready, queue::Entry, suspend::WaitReason, waitable::Waitable, waiter::Waiter},
@@ -89,23 +88,6 @@ impl<T> Receiver<T> {
         Ok(wait_without_deadline(cx, &self.receiving(), reason)??)
     }
 
-    timed! {
-        /// # Errors
-        /// Returns `Closed` if the channel is closed and there is nothing more to receive, `Lagged` once if values were
-        /// missed, `Cancelled` if the wait is cancelled,
-        recv_deadline, recv_timeout: like recv, at "broadcast::Receiver::recv"
-        fn(&mut self, cx: &Cx<'_>) -> Result<Arc<T>, RecvTimeoutError>;
-        |limit, reason| Ok(wait_within(cx, &self.receiving(), limit, reason)??);
-    }
-
-    /// Like [`recv`](Self::recv), for async code. A future that is dropped before it is ready has received nothing.
-    ///
-    /// # Errors
-    /// Returns an error if the channel is closed and there is nothing more to receive, or if values were missed.
-    pub async fn recv_async(&mut self) -> Result<Arc<T>, ClosedOrLagged> {
-        wait_async_for(self.receiving()).await
-    }
-
     /// Like [`recv`](Self::recv), without waiting.
     ///
     /// # Errors
@@ -140,7 +122,7 @@ impl<T> Receiver<T> {
     }
 
     /// Receives up to `limit` values and appends them to `into`; waits while there is none. Returns how many. Stops
-    /// before missed values, which the next receive reports.
+    /// before missed values, which the next receive reports. For a time limit use [`Cx::timeout`].
     ///
     /// # Errors
     /// Returns the errors of [`recv`](Self::recv).
@@ -157,13 +139,13 @@ impl<T> Receiver<T> {
     /// nothing.
     ///
     /// # Errors
-    /// Returns the errors of [`recv_async`](Self::recv_async).
+    /// Returns an error if the channel is closed and there is nothing more to receive, or if values were missed.
     pub async fn recv_many_async(&mut self, into: &mut Vec<Arc<T>>, limit: usize) -> Result<usize, ClosedOrLagged> {
         if limit == 0 {
             count_ready().await;
             return Ok(0);
         }
-        let first = self.recv_async().await?;
+        let first = self.receiving().await?;
         Ok(self.take_many(first, into, limit))
     }
 
@@ -179,7 +161,9 @@ impl<T> Receiver<T> {
         count
     }
 
-    /// Returns the receive as an operation, for [`Select`](crate::channel::Select) and [`select!`](crate::select).
+    /// Returns the receive as an [operation](crate::Operation): for a wait with a time limit, for async code, for
+    /// [`Select`](crate::channel::Select) and [`select!`](crate::select). A future that is dropped early has received
+    /// nothing.
     pub fn receiving(&mut self) -> Receiving<'_, T> {
         let versioned: *const Versioned<Log<T>> = &*self.versioned;
         // SAFETY: the receiver keeps the versioned value alive, and the operation borrows the receiver.
@@ -217,11 +201,15 @@ pub struct Receiving<'a, T> {
 impl<T> Attempt for Receiving<'_, T> {
     type Output = Result<Arc<T>, ClosedOrLagged>;
 
+    const NAME: &'static &'static str = &"broadcast::Receiver::recv";
+
     fn attempt(&self) -> Option<Self::Output> {
         // SAFETY: an operation is not `Sync`, so only its owner reaches the field. The reference ends here.
         unsafe { &mut *self.receiver.get() }.next()
     }
 }
+
+crate::cx::operation::into_future!(Receiving<'_, T>, [T];);
 
 // SAFETY: `news` upholds the contract of `Waitable`, and every call is forwarded to it.
 unsafe impl<T> Waitable for Receiving<'_, T> {

@@ -86,14 +86,14 @@ pub fn unbounded<T>() -> (Sender<T>, Receiver<T>) {
 /// A future that waits:
 /// ```
 /// use anabranch::channel::{TrySendError, rendezvous};
-/// use std::{future::Future, pin::pin, task::{Context, Poll, Waker}};
+/// use std::{future::{Future, IntoFuture}, pin::pin, task::{Context, Poll, Waker}};
 ///
 /// let (sender, receiver) = rendezvous();
 /// let mut context = Context::from_waker(Waker::noop());
-/// let mut receiving = pin!(receiver.recv_async());
+/// let mut receiving = pin!(receiver.receiving().into_future());
 /// assert!(receiving.as_mut().poll(&mut context).is_pending());
 /// assert_eq!(sender.try_send(1), Err(TrySendError::Full(1)));
-/// let mut sending = pin!(sender.send_async(2));
+/// let mut sending = pin!(sender.sending(2).into_future());
 /// assert!(sending.as_mut().poll(&mut context).is_pending(), "it waits until the future takes its value");
 /// assert_eq!(receiving.poll(&mut context), Poll::Ready(Ok(2)));
 /// assert_eq!(sending.poll(&mut context), Poll::Ready(Ok(())));

@@ -2,7 +2,7 @@
 
 use super::{permit::Permit, sender::Sender};
 use crate::{
-    channel::{Closed, ClosedError, ReserveError, TryReserveError},
+    channel::{Closed, ClosedError, SendError, TrySendError},
     cx::Cx,
 };
 use std::{fmt, mem};
@@ -16,7 +16,8 @@ pub struct OwnedPermit<T> {
 }
 
 impl<T> Sender<T> {
-    /// Like [`reserve`](Self::reserve), for a permit that owns the sender. Clone the sender to keep one.
+    /// Like [`reserve`](Self::reserve), for a permit that owns the sender. Clone the sender to keep one. For a time
+    /// limit use [`Cx::timeout`].
     ///
     /// # Errors
     /// Returns `Closed` if the channel is closed, `Cancelled` if the wait is cancelled. The sender is dropped then.
@@ -34,7 +35,7 @@ impl<T> Sender<T> {
     /// });
     /// ```
     #[track_caller]
-    pub fn reserve_owned(self, cx: &Cx<'_>) -> Result<OwnedPermit<T>, ReserveError> {
+    pub fn reserve_owned(self, cx: &Cx<'_>) -> Result<OwnedPermit<T>, SendError<()>> {
         keep(self.reserve(cx)?);
         Ok(OwnedPermit { sender: Some(self) })
     }
@@ -47,7 +48,7 @@ impl<T> Sender<T> {
     /// # Panics
     /// Panics on a rendezvous, which has no room to reserve.
     pub async fn reserve_owned_async(self) -> Result<OwnedPermit<T>, Closed> {
-        keep(self.reserve_async().await?);
+        keep(self.reserving().await?);
         Ok(OwnedPermit { sender: Some(self) })
     }
 
@@ -55,7 +56,7 @@ impl<T> Sender<T> {
     ///
     /// # Errors
     /// Returns the sender, and `Full` if there is no room, `Closed` if the channel is closed.
-    pub fn try_reserve_owned(self) -> Result<OwnedPermit<T>, (Self, TryReserveError)> {
+    pub fn try_reserve_owned(self) -> Result<OwnedPermit<T>, (Self, TrySendError<()>)> {
         match self.try_reserve().map(keep) {
             Ok(()) => Ok(OwnedPermit { sender: Some(self) }),
             Err(error) => Err((self, error)),

@@ -2,11 +2,10 @@
 
 use super::{common::opaque, room_wait::RoomWait, sender::Sender};
 use crate::{
-    channel::{Closed, ClosedError, ReserveError, ReserveTimeoutError, TryReserveError, mpmc::shared::Channel},
+    channel::{Closed, ClosedError, SendError, TrySendError, mpmc::shared::Channel},
     cx::{
         Cx,
-        attempt::{Attempt, wait_async_for, wait_within, wait_without_deadline},
-        limit::timed,
+        attempt::{Attempt, wait_without_deadline},
     },
     wait::{suspend::WaitReason, waitable::waits_by},
 };
@@ -37,45 +36,24 @@ impl<T> Sender<T> {
     /// });
     /// ```
     #[track_caller]
-    pub fn reserve(&self, cx: &Cx<'_>) -> Result<Permit<'_, T>, ReserveError> {
+    pub fn reserve(&self, cx: &Cx<'_>) -> Result<Permit<'_, T>, SendError<()>> {
         let reason = WaitReason::new(&"Sender::reserve");
         cx.checkpoint()?;
         Ok(wait_without_deadline(cx, &self.reserving(), reason)??)
-    }
-
-    timed! {
-        /// # Panics
-        /// Panics on a rendezvous, which has no room to reserve.
-        ///
-        /// # Errors
-        /// Returns `Closed` if the channel is closed, `Cancelled` if the wait is cancelled,
-        reserve_deadline, reserve_timeout: like reserve, at "Sender::reserve"
-        fn(&self, cx: &Cx<'_>) -> Result<Permit<'_, T>, ReserveTimeoutError>;
-        |limit, reason| Ok(wait_within(cx, &self.reserving(), limit, reason)??);
-    }
-
-    /// Like [`reserve`](Self::reserve), for async code. A future that is dropped has reserved nothing.
-    ///
-    /// # Errors
-    /// Returns an error if the channel is closed.
-    ///
-    /// # Panics
-    /// Panics on a rendezvous, which has no room to reserve.
-    pub async fn reserve_async(&self) -> Result<Permit<'_, T>, Closed> {
-        wait_async_for(self.reserving()).await
     }
 
     /// Like [`reserve`](Self::reserve), without waiting.
     ///
     /// # Errors
     /// Returns `Full` if there is no room, `Closed` if the channel is closed.
-    pub fn try_reserve(&self) -> Result<Permit<'_, T>, TryReserveError> {
+    pub fn try_reserve(&self) -> Result<Permit<'_, T>, TrySendError<()>> {
         self.channel.try_reserve(1)?;
         Ok(Permit { channel: &self.channel })
     }
 
-    /// Returns the reservation as an operation, for [`Select`](crate::channel::Select) and [`select!`](crate::select).
-    /// So a value is made only if its arm is chosen.
+    /// Returns the reservation as an [operation](crate::Operation): for a wait with a time limit, for async code, on
+    /// plain threads, for [`Select`](crate::channel::Select) and [`select!`](crate::select). So a selection makes a
+    /// value only if its arm is chosen. A future that is dropped early has reserved nothing.
     ///
     /// # Panics
     /// Panics on a rendezvous, which has no room to reserve.
@@ -122,6 +100,8 @@ pub struct Reserving<'a, T> {
 impl<'a, T> Attempt for Reserving<'a, T> {
     type Output = Result<Permit<'a, T>, Closed>;
 
+    const NAME: &'static &'static str = &"Sender::reserve";
+
     fn attempt(&self) -> Option<Self::Output> {
         Some(self.wait.attempt()?.map(|()| Permit { channel: self.wait.channel }))
     }
@@ -130,6 +110,8 @@ impl<'a, T> Attempt for Reserving<'a, T> {
         self.wait.pass_on();
     }
 }
+
+crate::cx::operation::into_future!(Reserving<'a, T>, ['a, T];);
 
 waits_by!(wait: Reserving<'_, T>, [T]);
 

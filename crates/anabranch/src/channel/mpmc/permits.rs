@@ -2,11 +2,10 @@
 
 use super::{common::opaque, permit::Permit, room_wait::RoomWait, sender::Sender};
 use crate::{
-    channel::{Closed, ReserveError, ReserveTimeoutError, TryReserveError, mpmc::shared::Channel},
+    channel::{Closed, PushError, SendError, TrySendError, mpmc::shared::Channel},
     cx::{
         Cx,
-        attempt::{Attempt, wait_async_for, wait_within, wait_without_deadline},
-        limit::timed,
+        attempt::{Attempt, wait_without_deadline},
     },
     wait::{suspend::WaitReason, waitable::waits_by},
 };
@@ -39,32 +38,10 @@ impl<T> Sender<T> {
     /// });
     /// ```
     #[track_caller]
-    pub fn reserve_many(&self, cx: &Cx<'_>, count: usize) -> Result<Permits<'_, T>, ReserveError> {
+    pub fn reserve_many(&self, cx: &Cx<'_>, count: usize) -> Result<Permits<'_, T>, SendError<()>> {
         let reason = WaitReason::new(&"Sender::reserve_many");
         cx.checkpoint()?;
         Ok(wait_without_deadline(cx, &self.reserving_many(count), reason)??)
-    }
-
-    timed! {
-        /// # Panics
-        /// Panics if `count` is more than the capacity, or than a `u32` holds.
-        ///
-        /// # Errors
-        /// Returns `Closed` if the channel is closed, `Cancelled` if the wait is cancelled,
-        reserve_many_deadline, reserve_many_timeout: like reserve_many, at "Sender::reserve_many"
-        fn(&self, cx: &Cx<'_>, count: usize) -> Result<Permits<'_, T>, ReserveTimeoutError>;
-        |limit, reason| Ok(wait_within(cx, &self.reserving_many(count), limit, reason)??);
-    }
-
-    /// Like [`reserve_many`](Self::reserve_many), for async code. A future that is dropped has reserved nothing.
-    ///
-    /// # Errors
-    /// Returns an error if the channel is closed.
-    ///
-    /// # Panics
-    /// Panics if `count` is more than the capacity, or than a `u32` holds.
-    pub async fn reserve_many_async(&self, count: usize) -> Result<Permits<'_, T>, Closed> {
-        wait_async_for(self.reserving_many(count)).await
     }
 
     /// Like [`reserve_many`](Self::reserve_many), without waiting.
@@ -73,22 +50,23 @@ impl<T> Sender<T> {
     /// Returns `Full` if there is too little room, `Closed` if the channel is closed.
     ///
     /// ```
-    /// use anabranch::channel::{TryReserveError, bounded};
+    /// use anabranch::channel::{TrySendError, bounded};
     ///
     /// let (sender, _receiver) = bounded::<u32>(3);
     /// let permits = sender.try_reserve_many(2).unwrap();
-    /// assert_eq!(sender.try_reserve_many(2).err(), Some(TryReserveError::Full));
+    /// assert_eq!(sender.try_reserve_many(2).err(), Some(TrySendError::Full(())));
     /// drop(permits);
     /// assert!(sender.try_reserve_many(3).is_ok());
     /// ```
-    pub fn try_reserve_many(&self, count: usize) -> Result<Permits<'_, T>, TryReserveError> {
+    pub fn try_reserve_many(&self, count: usize) -> Result<Permits<'_, T>, TrySendError<()>> {
         // No channel has room for more: see `State::permits`.
-        let count = u32::try_from(count).map_err(|_| TryReserveError::Full)?;
+        let count = u32::try_from(count).map_err(|_| PushError::Full)?;
         self.channel.try_reserve(count)?;
         Ok(Permits { channel: &self.channel, count })
     }
 
-    /// Returns the reservation as an operation, for [`Select`](crate::channel::Select) and [`select!`](crate::select).
+    /// Returns the reservation as an [operation](crate::Operation): for a wait with a time limit, for async code, on
+    /// plain threads, for [`Select`](crate::channel::Select) and [`select!`](crate::select).
     ///
     /// # Panics
     /// Panics if `count` is more than the capacity, or than a `u32` holds.
@@ -130,6 +108,8 @@ pub struct ReservingMany<'a, T> {
 impl<'a, T> Attempt for ReservingMany<'a, T> {
     type Output = Result<Permits<'a, T>, Closed>;
 
+    const NAME: &'static &'static str = &"Sender::reserve_many";
+
     fn attempt(&self) -> Option<Self::Output> {
         let RoomWait { channel, count, .. } = self.wait;
         Some(self.wait.attempt()?.map(|()| Permits { channel, count }))
@@ -139,6 +119,8 @@ impl<'a, T> Attempt for ReservingMany<'a, T> {
         self.wait.pass_on();
     }
 }
+
+crate::cx::operation::into_future!(ReservingMany<'a, T>, ['a, T];);
 
 waits_by!(wait: ReservingMany<'_, T>, [T]);
 

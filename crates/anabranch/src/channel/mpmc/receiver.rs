@@ -3,14 +3,13 @@
 use super::common::{common, opaque};
 use crate::{
     channel::{
-        Closed, RecvError, RecvTimeoutError, TryRecvError,
+        Closed, RecvError, TryRecvError,
         mpmc::{shared::Channel, state::Target},
         set::source::{Source, received},
     },
     cx::{
         Cx,
-        attempt::{Attempt, wait_again_for, wait_async_for, wait_boxed, wait_within},
-        limit::timed,
+        attempt::{Attempt, wait_again_for, wait_boxed},
     },
     sys::{
         carrier::{self, Carrier, is_large},
@@ -76,31 +75,6 @@ impl<T> Receiver<T> {
         }
     }
 
-    timed! {
-        /// # Errors
-        /// Returns `Closed` if the channel is closed and empty, `Cancelled` if the wait is cancelled,
-        recv_deadline, recv_timeout: like recv, at "Receiver::recv"
-        fn(&self, cx: &Cx<'_>) -> Result<T, RecvTimeoutError>;
-        |limit, reason| Ok(wait_within(cx, &self.receiving(), limit, reason)??);
-        ///
-        /// ```
-        /// use anabranch::channel::{RecvTimeoutError, unbounded};
-        /// use std::time::Duration;
-        ///
-        /// let (_sender, receiver) = unbounded::<u8>();
-        /// let late = anabranch::run(|cx| receiver.recv_timeout(cx, Duration::from_millis(1)));
-        /// assert_eq!(late, Err(RecvTimeoutError::TimedOut));
-        /// ```
-    }
-
-    /// Like [`recv`](Self::recv), for async code. A future that is dropped before it is ready has received nothing.
-    ///
-    /// # Errors
-    /// Returns an error if the channel is closed and empty.
-    pub async fn recv_async(&self) -> Result<T, Closed> {
-        wait_async_for(self.receiving()).await
-    }
-
     /// Receives the next value if there is one; in a rendezvous, if a sender waits.
     ///
     /// # Errors
@@ -110,7 +84,8 @@ impl<T> Receiver<T> {
         self.channel.try_recv()
     }
 
-    /// Receives up to `limit` values and appends them to `into`; waits while there is none. Returns how many.
+    /// Receives up to `limit` values and appends them to `into`; waits while there is none. Returns how many. For a
+    /// time limit use [`Cx::timeout`].
     ///
     /// # Errors
     /// Returns the errors of [`recv`](Self::recv).
@@ -142,13 +117,13 @@ impl<T> Receiver<T> {
     /// nothing.
     ///
     /// # Errors
-    /// Returns the errors of [`recv_async`](Self::recv_async).
+    /// Returns an error if the channel is closed and empty.
     pub async fn recv_many_async(&self, into: &mut Vec<T>, limit: usize) -> Result<usize, Closed> {
         if limit == 0 {
             count_ready().await;
             return Ok(0);
         }
-        into.push(self.recv_async().await?);
+        into.push(self.receiving().await?);
         Ok(1 + self.channel.try_recv_many(into, limit - 1).unwrap_or(0))
     }
 
@@ -185,7 +160,21 @@ impl<T> Receiver<T> {
         iter::from_fn(|| self.try_recv().ok()).fuse()
     }
 
-    /// Returns the receive as an operation, for [`Select`](crate::channel::Select) and [`select!`](crate::select).
+    /// Returns the receive as an [operation](crate::Operation): for a wait with a time limit, for async code, for
+    /// [`Select`](crate::channel::Select) and [`select!`](crate::select). An operation that is dropped, or whose future
+    /// is, has received nothing.
+    ///
+    /// ```
+    /// use anabranch::{Operation, WaitError, channel::unbounded};
+    /// use std::time::Duration;
+    ///
+    /// let (sender, receiver) = unbounded();
+    /// let late = anabranch::run(|cx| receiver.receiving().timeout(cx, Duration::from_millis(1)));
+    /// assert_eq!(late, Err(WaitError::TimedOut));
+    /// let task = anabranch::spawn_async(async move { receiver.receiving().await });
+    /// sender.send_blocking(1).unwrap();
+    /// assert_eq!(anabranch::run(|cx| task.join(cx)).unwrap(), Ok(1));
+    /// ```
     pub fn receiving(&self) -> Receiving<'_, T> {
         let (entry, handed) = (Entry::new(Target::NONE), UnsafeCell::new(None));
         Receiving { channel: &self.channel, entry, handed, is_woken: Cell::new(false) }
@@ -238,6 +227,8 @@ impl<T> Receiving<'_, T> {
 impl<T> Attempt for Receiving<'_, T> {
     type Output = Result<T, Closed>;
 
+    const NAME: &'static &'static str = &"Receiver::recv";
+
     fn attempt(&self) -> Option<Self::Output> {
         if const { is_large::<T>() } {
             self.attempt_as::<Box<T>>().map(|received| received.map(|value| *value))
@@ -257,6 +248,8 @@ impl<T> Attempt for Receiving<'_, T> {
         }
     }
 }
+
+crate::cx::operation::into_future!(Receiving<'_, T>, [T];);
 
 // SAFETY: an address leaves the queue by `unregister`, or by a selection, both under the lock of the channel.
 unsafe impl<T> Waitable for Receiving<'_, T> {

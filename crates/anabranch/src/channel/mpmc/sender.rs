@@ -6,13 +6,12 @@ use super::{
 };
 use crate::{
     channel::{
-        ClosedError, PushError, SendError, SendTimeoutError, TrySendError,
+        ClosedError, PushError, SendError, TrySendError,
         mpmc::{shared::Channel, state::Offer},
     },
     cx::{
         Cx,
-        attempt::{Attempt, wait_again_for, wait_async_for, wait_boxed, wait_within},
-        limit::timed,
+        attempt::{Attempt, wait_again_for, wait_boxed},
     },
     sys::{
         carrier::{self, Carrier, is_large},
@@ -68,7 +67,7 @@ impl<T> Sender<T> {
         let operation = self.sending(value);
         match wait_again_for(cx, &operation, NEVER, reason) {
             Ok(sent) => Ok(sent?),
-            Err(_) => Err(SendError::Cancelled(operation.into_value())),
+            Err(_) => Err(SendError::Cancelled(operation.into_unsent())),
         }
     }
 
@@ -91,61 +90,17 @@ impl<T> Sender<T> {
         let operation = Box::new(self.sending(*value));
         match wait_boxed(cx, &*operation, NEVER, reason) {
             Ok(sent) => Ok((*sent)?),
-            Err(_) => Err(SendError::Cancelled(operation.into_value())),
+            Err(_) => Err(SendError::Cancelled(operation.into_unsent())),
         }
-    }
-
-    timed! {
-        /// # Errors
-        /// Returns the value: in `Closed` if the channel is closed, `Cancelled` if the wait is cancelled,
-        send_deadline, send_timeout: like send, at "Sender::send"
-        fn(&self, cx: &Cx<'_>, value: T) -> Result<(), SendTimeoutError<T>>;
-        |limit, reason| {
-            let operation = self.sending(value);
-            match wait_within(cx, &operation, limit, reason) {
-                Ok(sent) => Ok(sent?),
-                Err(error) => Err(SendTimeoutError::new(error, operation.into_value())),
-            }
-        };
-        ///
-        /// ```
-        /// use anabranch::channel::{SendTimeoutError, rendezvous};
-        /// use std::time::Duration;
-        ///
-        /// let (sender, _receiver) = rendezvous();
-        /// anabranch::run(|cx| {
-        ///     let late = sender.send_timeout(cx, 1, Duration::from_millis(1));
-        ///     assert!(matches!(late, Err(SendTimeoutError::TimedOut(1))));
-        /// });
-        /// ```
-    }
-
-    /// Like [`send`](Self::send), for async code. A future that is dropped before it is ready drops the value, or has
-    /// just sent it.
-    ///
-    /// # Errors
-    /// Returns the value if the channel is closed.
-    ///
-    /// ```
-    /// let (sender, receiver) = anabranch::channel::bounded(1);
-    /// let sending = anabranch::spawn_async(async move { sender.send_async("hello").await });
-    /// anabranch::run(|cx| {
-    ///     assert_eq!(receiver.recv(cx), Ok("hello"));
-    ///     assert!(sending.join(cx).unwrap().is_ok());
-    /// });
-    /// ```
-    pub async fn send_async(&self, value: T) -> Result<(), ClosedError<T>> {
-        wait_async_for(self.sending(value)).await
     }
 
     /// Sends a value if there is room; in a rendezvous, if a thread or fiber waits in a receive.
     ///
     /// In a [rendezvous](crate::channel::rendezvous) `Ok` means that the value was received. So this does not reach a
-    /// waiting future ([`recv_async`](Receiver::recv_async), an async `select!`), which may be dropped before it is
-    /// polled again. Nor does it reach a member of a [`ReceiverSet`](crate::channel::ReceiverSet). These receive from a
-    /// waiting sender: use [`send`](Self::send), [`send_timeout`](Self::send_timeout) or
-    /// [`send_async`](Self::send_async). The same holds for a selection with a `default`, and for
-    /// [`Select::try_now`](crate::channel::Select::try_now).
+    /// waiting future (`receiver.receiving().await`, an async `select!`), which may be dropped before it is polled
+    /// again. Nor does it reach a member of a [`ReceiverSet`](crate::channel::ReceiverSet). These receive from a
+    /// waiting sender: use [`send`](Self::send) or [`sending`](Self::sending). The same holds for a selection with a
+    /// `default`, and for [`Select::try_now`](crate::channel::Select::try_now).
     ///
     /// # Errors
     /// Returns the value in `Full` if there is no room, or in a rendezvous no such receiver; in `Closed` if the channel
@@ -165,7 +120,25 @@ impl<T> Sender<T> {
         self.channel.try_send(value).map(|_| ()).map_err(TrySendError::new)
     }
 
-    /// Returns the send as an operation, for [`Select`](crate::channel::Select) and [`select!`](crate::select).
+    /// Returns the send as an [operation](crate::Operation): for a wait with a time limit, for async code, for
+    /// [`Select`](crate::channel::Select) and [`select!`](crate::select). If the wait ends early, the operation still
+    /// has the value; a future that is dropped early drops it.
+    ///
+    /// ```
+    /// use anabranch::{Operation, WaitError, channel::bounded};
+    /// use std::time::Duration;
+    ///
+    /// let (sender, receiver) = bounded(1);
+    /// anabranch::run(|cx| {
+    ///     sender.send(cx, "first").unwrap();
+    ///     let mut send = sender.sending("second");
+    ///     assert_eq!(send.timeout(cx, Duration::from_millis(1)), Err(WaitError::TimedOut));
+    ///     assert_eq!(send.into_inner(), Some("second"));
+    /// });
+    /// let task = anabranch::spawn_async(async move { sender.sending("third").await });
+    /// assert!(receiver.iter_blocking().eq(["first", "third"]));
+    /// # assert!(anabranch::run(|cx| task.join(cx)).unwrap().is_ok());
+    /// ```
     pub fn sending(&self, value: T) -> Sending<'_, T> {
         let entry = Entry::new(Offer::value(value));
         Sending { channel: &self.channel, entry, is_woken: Cell::new(false) }
@@ -252,9 +225,15 @@ pub struct Sending<'a, T> {
 }
 
 impl<T> Sending<'_, T> {
-    pub(in crate::channel) fn into_value(self) -> T {
+    /// Returns the value, or `None` if it was sent.
+    pub fn into_inner(self) -> Option<T> {
         // SAFETY: the operation does not wait, so its entry is in no queue.
-        unsafe { self.entry.with(|offer| offer.value.take()) }.expect("it was not sent")
+        unsafe { self.entry.with(|offer| offer.value.take()) }
+    }
+
+    /// Returns the value after a wait that was cancelled.
+    fn into_unsent(self) -> T {
+        self.into_inner().expect("it was not sent")
     }
 
     #[inline]
@@ -280,6 +259,8 @@ impl<T> Sending<'_, T> {
 impl<T> Attempt for Sending<'_, T> {
     type Output = Result<(), ClosedError<T>>;
 
+    const NAME: &'static &'static str = &"Sender::send";
+
     fn attempt(&self) -> Option<Self::Output> {
         if const { is_large::<T>() } {
             self.attempt_as::<Box<T>>().map(|sent| sent.map_err(|value| ClosedError(*value)))
@@ -299,6 +280,8 @@ impl<T> Attempt for Sending<'_, T> {
         }
     }
 }
+
+crate::cx::operation::into_future!(Sending<'_, T>, [T];);
 
 // SAFETY: an address leaves the queue by `unregister`, or by a selection, both under the lock of the channel.
 unsafe impl<T> Waitable for Sending<'_, T> {

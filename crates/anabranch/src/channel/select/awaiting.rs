@@ -83,6 +83,8 @@ pub fn awaiting<F: IntoFuture>(future: F) -> Awaiting<F::IntoFuture> {
 impl<F: Future> Attempt for Awaiting<F> {
     type Output = F::Output;
 
+    const NAME: &'static &'static str = &"future";
+
     fn attempt(&self) -> Option<F::Output> {
         let mut place = self.future.borrow_mut();
         let future = place.as_mut().expect("the future of `awaiting` has returned its result before");
@@ -98,6 +100,8 @@ impl<F: Future> Attempt for Awaiting<F> {
         }
     }
 }
+
+crate::cx::operation::into_future!(Awaiting<F>, [F: Future];);
 
 waits_by!(wait: Awaiting<F>, [F: Future]);
 

@@ -1,7 +1,7 @@
 //! Attempting and waiting, independent of how the operations are stored.
 
 use crate::{
-    cx::{Cx, attempt::Attempt},
+    cx::Cx,
     time::NEVER,
     wait::{
         WaitError,
@@ -15,25 +15,6 @@ use std::{
     cell::Cell,
     task::{Context, Poll, ready},
 };
-
-/// Something that can be waited for together with others: by [`select!`](crate::select) and by
-/// [`Select`](crate::channel::Select).
-///
-/// Made by `receiving` and `sending` of the ends of channels, by [`Cx::sleeping`] and
-/// [`sleep_async`](crate::sleep_async), by [`Trigger::waiting`](crate::sync::trigger::Trigger::waiting), and by the
-/// locks, permits and events of [`sync`](crate::sync). The trait is sealed: build other waits on a channel or a
-/// trigger.
-#[allow(private_bounds, reason = "sealed")]
-pub trait Operation: Attempt<Output = <Self as Operation>::Done> {
-    /// The result of the operation.
-    type Done;
-}
-
-// Not `A::Output`: the methods of a public trait that is a bound of this one would be callable by all, and none of them
-// is safe in any order.
-impl<A: Attempt<Output = D>, D> Operation for A {
-    type Done = D;
-}
 
 /// A number of operations, and the order in which they are attempted: their own, or at random.
 ///

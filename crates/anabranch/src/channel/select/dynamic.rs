@@ -2,10 +2,10 @@
 
 use crate::{
     channel::select::{
-        choose::{Choice, Deadlines, Operation},
+        choose::{Choice, Deadlines},
         persistent::Persistent,
     },
-    cx::{Cx, attempt::wait_for, limit::timed},
+    cx::{Cx, Operation, attempt::wait_for},
     time::NEVER,
     wait::{Cancelled, WaitError, future::AsyncTurn, suspend::WaitReason},
 };
@@ -14,6 +14,7 @@ use std::{
     fmt,
     pin::Pin,
     task::{Context, Poll, ready},
+    time::{Duration, Instant},
 };
 
 /// A selection among operations of one type, whose number is known only at run time.
@@ -112,23 +113,33 @@ impl<O: Operation> Select<O> {
         self.wait_to(cx, NEVER, WaitReason::new(&"Select::wait")).map_err(|_| Cancelled)
     }
 
-    timed! {
-        /// # Errors
-        /// Returns `Cancelled` if the wait is cancelled,
-        wait_deadline, wait_timeout: like wait, at "Select::wait"
-        fn(&mut self, cx: &Cx<'_>) -> Result<(usize, O::Done), WaitError>;
-        |limit, reason| self.wait_to(cx, limit.tick(cx), reason);
-        ///
-        /// ```
-        /// use anabranch::{WaitError, channel::{self, Select}};
-        /// use std::time::Duration;
-        ///
-        /// let (_sender, receiver) = channel::unbounded::<u8>();
-        /// anabranch::run(|cx| {
-        ///     let mut select = Select::from_iter([receiver.receiving()]);
-        ///     assert_eq!(select.wait_timeout(cx, Duration::from_millis(1)), Err(WaitError::TimedOut));
-        /// });
-        /// ```
+    /// Like [`wait`](Self::wait), with a timeout.
+    ///
+    /// # Errors
+    /// Returns `TimedOut` once the timeout elapses, `Cancelled` if the wait is cancelled.
+    ///
+    /// ```
+    /// use anabranch::{WaitError, channel::{self, Select}};
+    /// use std::time::Duration;
+    ///
+    /// let (_sender, receiver) = channel::unbounded::<u8>();
+    /// anabranch::run(|cx| {
+    ///     let mut select = Select::from_iter([receiver.receiving()]);
+    ///     assert_eq!(select.timeout(cx, Duration::from_millis(1)), Err(WaitError::TimedOut));
+    /// });
+    /// ```
+    #[track_caller]
+    pub fn timeout(&mut self, cx: &Cx<'_>, timeout: Duration) -> Result<(usize, O::Done), WaitError> {
+        self.wait_to(cx, cx.after(timeout), WaitReason::new(&"Select::wait"))
+    }
+
+    /// Like [`wait`](Self::wait), with a deadline.
+    ///
+    /// # Errors
+    /// Returns `TimedOut` once the deadline passes, `Cancelled` if the wait is cancelled.
+    #[track_caller]
+    pub fn deadline(&mut self, cx: &Cx<'_>, deadline: Instant) -> Result<(usize, O::Done), WaitError> {
+        self.wait_to(cx, cx.owner.clock().tick_at(deadline), WaitReason::new(&"Select::wait"))
     }
 
     pub(in crate::channel) fn wait_to(
@@ -148,7 +159,7 @@ impl<O: Operation> Select<O> {
         }
         let (choice, operations, turns) = self.choice();
         let order = |turn: usize| &turns[turn];
-        let deadlines = Deadlines { own, ..Deadlines::of(operations.iter().map(|operation| operation.deadline())) };
+        let deadlines = Deadlines { own, ..Deadlines::of(operations.iter().map(|operation| operation.ready_at())) };
         let done = Cell::new(None);
         let attempt = |index: usize| is_done(&done, operations[index].attempt());
         let waitable = |index: usize| &operations[index];

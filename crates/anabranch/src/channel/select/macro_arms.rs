@@ -1,8 +1,8 @@
 //! The arms of [`select!`](crate::select): operations of any types, known at compile time.
 
 use crate::{
-    channel::select::choose::{Choice, Deadlines, Operation},
-    cx::{Cx, attempt::Attempt, plain_thread::with_blocking_cx},
+    channel::select::choose::{Choice, Deadlines},
+    cx::{Cx, Operation, attempt::Attempt, plain_thread::with_blocking_cx},
     sys::sync::full_fence,
     time::NEVER,
     wait::{Cancelled, suspend::WaitReason, waitable::Waitable, waiter::Waiter},
@@ -77,7 +77,7 @@ pub trait AnyArm: Waitable {
 
     fn turn(&self) -> &Cell<u32>;
 
-    fn deadline(&self) -> u64;
+    fn ready_at(&self) -> u64;
 }
 
 /// An arm whose type is known.
@@ -131,8 +131,8 @@ impl<O: Operation> AnyArm for Arm<O> {
         &self.turn
     }
 
-    fn deadline(&self) -> u64 {
-        self.operation.as_ref().map_or(NEVER, Attempt::deadline)
+    fn ready_at(&self) -> u64 {
+        self.operation.as_ref().map_or(NEVER, Attempt::ready_at)
     }
 }
 
@@ -162,7 +162,7 @@ pub fn choose<const N: usize>(
         choice.try_one(order, attempt);
         return Ok(());
     }
-    let deadlines = Deadlines::of(arms.iter().map(|arm| arm.deadline()));
+    let deadlines = Deadlines::of(arms.iter().map(|arm| arm.ready_at()));
     let reason = WaitReason::new(&"select!");
     // When the arms end, they pass on what they were given and did not take.
     match choice.do_one(cx, deadlines, reason, order, |index| arms[index], attempt) {

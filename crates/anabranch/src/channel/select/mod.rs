@@ -23,7 +23,6 @@ mod select_macro;
 
 #[cfg(not(loom))]
 pub use self::awaiting::{Awaiting, awaiting};
-pub use self::choose::Operation;
 pub use crate::channel::select::dynamic::Select;
 
 /// The items that the expansion of [`select!`](crate::select) refers to.

@@ -11,14 +11,13 @@
 use crate::{
     channel::{
         TryRecvError,
-        select::choose::Operation,
         set::{
             member::{Entry, Member, Taken},
             scheduler::SetScheduler,
             source::Source,
         },
     },
-    cx::attempt::Attempt,
+    cx::{Operation, attempt::Attempt},
     wait::{state_word::WaitNode, waitable::Waitable, waiter::Waiter},
 };
 use std::cell::UnsafeCell;

@@ -45,7 +45,7 @@ pub(crate) mod receive;
 pub(crate) mod scheduler;
 pub(crate) mod source;
 
-use super::{Closed, RecvError, RecvTimeoutError, TryRecvError, dropping::drop_all};
+use super::{Closed, RecvError, TryRecvError, dropping::drop_all};
 use crate::{
     channel::set::{
         member::{Entry, Member, Taken},
@@ -55,8 +55,7 @@ use crate::{
     },
     cx::{
         Cx,
-        attempt::{Attempt, wait_again_for, wait_async_for, wait_within},
-        limit::timed,
+        attempt::{Attempt, wait_again_for},
     },
     time::NEVER,
     wait::{Cancelled, state_word::WaitNode, suspend::WaitReason, waitable::Waitable, waiter::Waiter},
@@ -205,22 +204,6 @@ impl<R: Receive> ReceiverSet<R> {
         }
     }
 
-    timed! {
-        /// # Errors
-        /// Returns `Closed` if there is no member, `Cancelled` if the wait is cancelled,
-        recv_deadline, recv_timeout: like recv, at "ReceiverSet::recv"
-        fn(&mut self, cx: &Cx<'_>) -> Result<Received<R>, RecvTimeoutError>;
-        |limit, reason| Ok(wait_within(cx, &self.receiving(), limit, reason)??);
-    }
-
-    /// Like [`recv`](Self::recv), for async code. A future that is dropped early receives nothing.
-    ///
-    /// # Errors
-    /// Returns an error if there is no member.
-    pub async fn recv_async(&mut self) -> Result<Received<R>, Closed> {
-        wait_async_for(self.receiving()).await
-    }
-
     /// Receives from any member that has a value. Does not wait.
     ///
     /// # Errors
@@ -255,7 +238,9 @@ impl<R: Receive> ReceiverSet<R> {
         iter::from_fn(|| self.try_recv().ok()).fuse()
     }
 
-    /// Returns the receive as an operation, for [`Select`](crate::channel::Select) and [`select!`](crate::select).
+    /// Returns the receive as an [operation](crate::Operation): for a wait with a time limit, for async code, for
+    /// [`Select`](crate::channel::Select) and [`select!`](crate::select). A future that is dropped early has received
+    /// nothing.
     pub fn receiving(&mut self) -> SetReceiving<'_, R> {
         SetReceiving { set: UnsafeCell::new(self), node: WaitNode::new() }
     }
@@ -316,11 +301,15 @@ pub struct SetReceiving<'a, R: Receive> {
 impl<R: Receive> Attempt for SetReceiving<'_, R> {
     type Output = Result<Received<R>, Closed>;
 
+    const NAME: &'static &'static str = &"ReceiverSet::recv";
+
     fn attempt(&self) -> Option<Self::Output> {
         // SAFETY: an operation is not `Sync`, so only its owner reaches the field. The reference ends here.
         unsafe { &mut *self.set.get() }.next()
     }
 }
+
+crate::cx::operation::into_future!(SetReceiving<'_, R>, [R: Receive];);
 
 // SAFETY: an address leaves the word by `unregister`, or by a call, which then selects the wait before `unregister`
 // ends. Registering is a read-modify-write.

@@ -1,58 +1,39 @@
 //! The operations of streams for threads that have no `Cx`. They block the thread, and start no pool.
 
-use super::{permit::Permit, receiver::Receiver, reserving::Reserving, sender::Sender};
+use super::{receiver::Receiver, sender::Sender};
 use crate::{
-    channel::{
-        Closed, ClosedError, PushError, RecvTimeoutError, ReserveTimeoutError, SendTimeoutError, TryRecvError,
-        TrySendError,
-        error::{closed, refused},
-    },
-    cx::{
-        limit::Limit,
-        plain_thread::{block_again_for, block_for, blocking},
-    },
-    wait::{TimedOut, suspend::WaitReason},
+    channel::{Closed, ClosedError, PushError, TryRecvError, TrySendError},
+    cx::plain_thread::block_again_for,
+    wait::suspend::WaitReason,
 };
 use std::collections::VecDeque;
 
 impl<T> Sender<T> {
-    blocking! {
-        /// # Errors
-        /// Returns the value in an error if the stream is closed.
-        send_blocking, send_blocking_deadline, send_blocking_timeout: like send, at "spsc::Sender::send_blocking"
-        fn(&mut self, value: T) -> (), ClosedError<T> | SendTimeoutError<T>;
-        |limit, reason| match self.try_send(value) {
+    /// Like [`send`](Self::send), for threads without a [`Cx`](crate::Cx): blocks the thread. See
+    /// [plain threads](crate::channel#plain-threads).
+    ///
+    /// # Errors
+    /// Returns the value in an error if the stream is closed.
+    ///
+    /// ```
+    /// use anabranch::channel::spsc;
+    /// use std::thread;
+    ///
+    /// let (mut sender, receiver) = spsc::bounded(2);
+    /// let sending = thread::spawn(move || (1..=3).for_each(|n| sender.send_blocking(n).unwrap()));
+    /// assert_eq!(receiver.into_iter().sum::<u32>(), 6);
+    /// # sending.join().unwrap();
+    /// ```
+    #[inline]
+    #[track_caller]
+    pub fn send_blocking(&mut self, value: T) -> Result<(), ClosedError<T>> {
+        match self.try_send(value) {
             Ok(()) => Ok(()),
-            Err(TrySendError::Closed(value)) => Err(SendTimeoutError::Closed(value)),
+            Err(TrySendError::Closed(value)) => Err(ClosedError(value)),
             Err(TrySendError::Full(value)) => {
-                let operation = self.sending(value);
-                match block_again_for(&operation, limit, reason) {
-                    Ok(sent) => Ok(sent?),
-                    Err(TimedOut) => Err(SendTimeoutError::TimedOut(operation.into_value())),
-                }
+                block_again_for(&self.sending(value), WaitReason::new(&"spsc::Sender::send_blocking"))
             }
-        }, refused;
-        ///
-        /// ```
-        /// use anabranch::channel::spsc;
-        /// use std::thread;
-        ///
-        /// let (mut sender, receiver) = spsc::bounded(2);
-        /// let sending = thread::spawn(move || (1..=3).for_each(|n| sender.send_blocking(n).unwrap()));
-        /// assert_eq!(receiver.into_iter().sum::<u32>(), 6);
-        /// # sending.join().unwrap();
-        /// ```
-    }
-
-    blocking! {
-        /// # Errors
-        /// Returns an error if the stream is closed.
-        reserve_blocking, reserve_blocking_deadline, reserve_blocking_timeout: like reserve, at "spsc::Sender::reserve_blocking"
-        fn(&mut self) -> Permit<'_, T>, Closed | ReserveTimeoutError;
-        |limit, reason| {
-            block_for(&Reserving::new(&mut self.producer), limit, reason)??;
-            Ok(Permit { producer: &mut self.producer })
-        }, |_| Closed;
+        }
     }
 
     /// Like [`send_all`](Self::send_all), for threads without a [`Cx`](crate::Cx): blocks the thread. See
@@ -67,10 +48,7 @@ impl<T> Sender<T> {
             match self.producer.push_all(values) {
                 Ok(()) => {}
                 Err(PushError::Closed) => return Err(Closed),
-                Err(PushError::Full) => {
-                    let room = block_again_for(&Reserving::new(&mut self.producer), None, reason);
-                    room.unwrap_or_else(|TimedOut| unreachable!("there is no limit"))?;
-                }
+                Err(PushError::Full) => drop(block_again_for(&self.reserving(), reason)?),
             }
         }
         Ok(())
@@ -78,23 +56,22 @@ impl<T> Sender<T> {
 }
 
 impl<T> Receiver<T> {
-    blocking! {
-        /// # Errors
-        /// Returns `Closed` if the stream is closed and empty.
-        recv_blocking, recv_blocking_deadline, recv_blocking_timeout: like recv, at "spsc::Receiver::recv_blocking"
-        fn(&mut self) -> T, Closed | RecvTimeoutError;
-        |limit, reason| self.block(limit, reason), closed;
+    /// Like [`recv`](Self::recv), for threads without a [`Cx`](crate::Cx): blocks the thread. See
+    /// [plain threads](crate::channel#plain-threads).
+    ///
+    /// # Errors
+    /// Returns `Closed` if the stream is closed and empty.
+    #[inline]
+    #[track_caller]
+    pub fn recv_blocking(&mut self) -> Result<T, Closed> {
+        self.block(WaitReason::new(&"spsc::Receiver::recv_blocking"))
     }
 
-    pub(in crate::channel) fn block(
-        &mut self,
-        limit: Option<Limit>,
-        reason: WaitReason,
-    ) -> Result<T, RecvTimeoutError> {
+    pub(in crate::channel) fn block(&mut self, reason: WaitReason) -> Result<T, Closed> {
         match self.try_recv() {
             Ok(value) => Ok(value),
-            Err(TryRecvError::Closed) => Err(RecvTimeoutError::Closed),
-            Err(TryRecvError::Empty) => Ok(block_again_for(&self.receiving(), limit, reason)??),
+            Err(TryRecvError::Closed) => Err(Closed),
+            Err(TryRecvError::Empty) => block_again_for(&self.receiving(), reason),
         }
     }
 

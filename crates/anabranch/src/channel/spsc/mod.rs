@@ -6,7 +6,7 @@
 // ends are far apart, and 128 bytes were no better. The channel gets no larger, since the ends are not part of it. The
 // slots of a slab do share lines, since a slab is to have many of them in few bytes.
 
-// `room <- sender <- permit`.
+// `reserving <- sender <- permit`.
 mod blocking;
 mod closing;
 mod permit;
@@ -17,8 +17,8 @@ pub(crate) mod stream;
 
 pub use self::{
     closing::Closing,
-    permit::Permit,
     receiver::{Receiver, Receiving},
+    reserving::{Permit, Reserving},
     sender::{Sender, Sending},
 };
 use crate::channel::spsc::stream::stream;

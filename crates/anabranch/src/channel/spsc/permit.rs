@@ -1,24 +1,14 @@
-//! Reserved room in a stream.
+//! Reserving room in a stream.
 
-use super::{reserving::Reserving, sender::Sender};
+use super::{
+    reserving::{Permit, Reserving},
+    sender::Sender,
+};
 use crate::{
-    channel::{
-        Closed, ClosedError, ReserveError, ReserveTimeoutError, TryReserveError, spsc::stream::producer::Producer,
-    },
-    cx::{
-        Cx,
-        attempt::{wait_async_for, wait_within, wait_without_deadline},
-        limit::timed,
-    },
+    channel::{SendError, TrySendError},
+    cx::{Cx, attempt::wait_without_deadline},
     wait::suspend::WaitReason,
 };
-use std::fmt;
-
-/// The right to send one value without waiting. Made by [`Sender::reserve`].
-#[must_use = "it is there to be used"]
-pub struct Permit<'a, T> {
-    pub(super) producer: &'a mut Producer<T>,
-}
 
 impl<T> Sender<T> {
     /// Waits until there is room for a value, and reserves it: for values that are made only when they can be sent.
@@ -37,55 +27,39 @@ impl<T> Sender<T> {
     /// });
     /// ```
     #[track_caller]
-    pub fn reserve(&mut self, cx: &Cx<'_>) -> Result<Permit<'_, T>, ReserveError> {
+    pub fn reserve(&mut self, cx: &Cx<'_>) -> Result<Permit<'_, T>, SendError<()>> {
         let reason = WaitReason::new(&"spsc::Sender::reserve");
         cx.checkpoint()?;
-        wait_without_deadline(cx, &Reserving::new(&mut self.producer), reason)??;
-        Ok(Permit { producer: &mut self.producer })
-    }
-
-    timed! {
-        /// # Errors
-        /// Returns `Closed` if the stream is closed, `Cancelled` if the wait is cancelled,
-        reserve_deadline, reserve_timeout: like reserve, at "spsc::Sender::reserve"
-        fn(&mut self, cx: &Cx<'_>) -> Result<Permit<'_, T>, ReserveTimeoutError>;
-        |limit, reason| {
-            wait_within(cx, &Reserving::new(&mut self.producer), limit, reason)??;
-            Ok(Permit { producer: &mut self.producer })
-        };
-    }
-
-    /// Like [`reserve`](Self::reserve), for async code. The future may be dropped at any time.
-    ///
-    /// # Errors
-    /// Returns an error if the stream is closed.
-    pub async fn reserve_async(&mut self) -> Result<Permit<'_, T>, Closed> {
-        wait_async_for(Reserving::new(&mut self.producer)).await?;
-        Ok(Permit { producer: &mut self.producer })
+        Ok(wait_without_deadline(cx, &self.reserving(), reason)??)
     }
 
     /// Like [`reserve`](Self::reserve), without waiting.
     ///
     /// # Errors
     /// Returns `Full` if there is no room, `Closed` if the stream is closed.
-    pub fn try_reserve(&mut self) -> Result<Permit<'_, T>, TryReserveError> {
+    pub fn try_reserve(&mut self) -> Result<Permit<'_, T>, TrySendError<()>> {
         self.producer.check()?;
         Ok(Permit { producer: &mut self.producer })
     }
-}
 
-impl<T> Permit<'_, T> {
-    /// Sends a value into the reserved room.
+    /// Returns the reservation as an [operation](crate::Operation): for a wait with a time limit, for async code, on
+    /// plain threads, and for [`select!`](crate::select).
     ///
-    /// # Errors
-    /// Returns the value if the stream has been closed meanwhile.
-    pub fn send(self, value: T) -> Result<(), ClosedError<T>> {
-        self.producer.push(value).map_err(|(_, value)| ClosedError(value))
-    }
-}
-
-impl<T> fmt::Debug for Permit<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("spsc::Permit").finish_non_exhaustive()
+    /// # Panics
+    /// The operation panics if it is attempted again after it has completed: the permit has the sender then.
+    ///
+    /// ```
+    /// use anabranch::{Operation, channel::spsc};
+    /// use std::time::Duration;
+    ///
+    /// let (mut sender, mut receiver) = spsc::bounded(1);
+    /// anabranch::run(|cx| {
+    ///     let permit = sender.reserving().timeout(cx, Duration::from_secs(9)).unwrap().unwrap();
+    ///     permit.send("made late").unwrap();
+    ///     assert_eq!(receiver.recv(cx), Ok("made late"));
+    /// });
+    /// ```
+    pub fn reserving(&mut self) -> Reserving<'_, T> {
+        Reserving::new(&mut self.producer)
     }
 }

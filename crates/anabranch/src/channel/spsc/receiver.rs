@@ -2,14 +2,13 @@
 
 use crate::{
     channel::{
-        Closed, RecvError, RecvTimeoutError, TryRecvError,
+        Closed, RecvError, TryRecvError,
         set::source::{Source, received},
         spsc::stream::{consumer::Consumer, wait::StreamWait},
     },
     cx::{
         Cx,
-        attempt::{Attempt, OperationWait, wait_async_for, wait_boxed, wait_within},
-        limit::timed,
+        attempt::{Attempt, OperationWait, wait_boxed},
     },
     fiber::switch::PendingSwitch,
     sys::{carrier::is_large, prefetch::prefetch},
@@ -81,33 +80,6 @@ impl<T> Receiver<T> {
         }
     }
 
-    timed! {
-        /// # Errors
-        /// Returns `Closed` if the stream is closed and empty, `Cancelled` if the wait is cancelled,
-        recv_deadline, recv_timeout: like recv, at "spsc::Receiver::recv"
-        fn(&mut self, cx: &Cx<'_>) -> Result<T, RecvTimeoutError>;
-        |limit, reason| Ok(wait_within(cx, &self.receiving(), limit, reason)??);
-    }
-
-    /// Like [`recv`](Self::recv), for async code. A future that is dropped has received nothing.
-    ///
-    /// # Errors
-    /// Returns an error if the stream is closed and empty.
-    ///
-    /// ```
-    /// use anabranch::channel::spsc;
-    ///
-    /// let (mut sender, mut receiver) = spsc::bounded(1);
-    /// let echo = anabranch::spawn_async(async move { receiver.recv_async().await });
-    /// anabranch::run(|cx| {
-    ///     sender.send(cx, "hello").unwrap();
-    ///     assert_eq!(echo.join(cx).unwrap(), Ok("hello"));
-    /// });
-    /// ```
-    pub async fn recv_async(&mut self) -> Result<T, Closed> {
-        wait_async_for(self.receiving()).await
-    }
-
     /// Receives the next value if there is one. Does not wait.
     ///
     /// # Errors
@@ -120,7 +92,8 @@ impl<T> Receiver<T> {
         Ok(self.consumer.pop().ok_or(TryRecvError::Empty)??)
     }
 
-    /// Receives up to `limit` values and appends them to `into`; waits while there is none. Returns how many.
+    /// Receives up to `limit` values and appends them to `into`; waits while there is none. Returns how many. For a
+    /// time limit use [`Cx::timeout`].
     ///
     /// # Errors
     /// Returns the errors of [`recv`](Self::recv).
@@ -149,13 +122,13 @@ impl<T> Receiver<T> {
     /// nothing.
     ///
     /// # Errors
-    /// Returns the errors of [`recv_async`](Self::recv_async).
+    /// Returns an error if the stream is closed and empty.
     pub async fn recv_many_async(&mut self, into: &mut Vec<T>, limit: usize) -> Result<usize, Closed> {
         if limit == 0 {
             count_ready().await;
             return Ok(0);
         }
-        into.push(self.recv_async().await?);
+        into.push(self.receiving().await?);
         let before = into.len();
         into.extend(self.drain().take(limit - 1));
         Ok(into.len() - before + 1)
@@ -185,7 +158,20 @@ impl<T> Receiver<T> {
         iter::from_fn(|| self.try_recv().ok()).fuse()
     }
 
-    /// Returns the receive as an operation, for [`Select`](crate::channel::Select) and [`select!`](crate::select).
+    /// Returns the receive as an [operation](crate::Operation): for a wait with a time limit, for async code, for
+    /// [`Select`](crate::channel::Select) and [`select!`](crate::select). A future that is dropped early has received
+    /// nothing.
+    ///
+    /// ```
+    /// use anabranch::channel::spsc;
+    ///
+    /// let (mut sender, mut receiver) = spsc::bounded(1);
+    /// let echo = anabranch::spawn_async(async move { receiver.receiving().await });
+    /// anabranch::run(|cx| {
+    ///     sender.send(cx, "hello").unwrap();
+    ///     assert_eq!(echo.join(cx).unwrap(), Ok("hello"));
+    /// });
+    /// ```
     pub fn receiving(&mut self) -> Receiving<'_, T> {
         Receiving { consumer: UnsafeCell::new(&mut self.consumer), wait: StreamWait::new() }
     }
@@ -319,6 +305,8 @@ fn flat<T>(result: Result<Result<T, Closed>, WaitError>) -> Result<T, RecvError>
 impl<T> Attempt for Receiving<'_, T> {
     type Output = Result<T, Closed>;
 
+    const NAME: &'static &'static str = &"spsc::Receiver::recv";
+
     const IS_EXCLUSIVE: bool = true;
 
     #[inline]
@@ -356,6 +344,8 @@ impl<T> Attempt for Receiving<'_, T> {
         self.wait.withdraw_outlet(unsafe { &**self.consumer.get() })
     }
 }
+
+crate::cx::operation::into_future!(Receiving<'_, T>, [T];);
 
 // SAFETY: an address leaves the word by `unregister`, or by a thread that then selects the wait before `unregister`
 // ends. The operation borrows the end, and an attempt that fails does not move it.

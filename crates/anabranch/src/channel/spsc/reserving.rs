@@ -2,23 +2,30 @@
 
 use crate::{
     channel::{
-        Closed, PushError,
+        Closed, ClosedError, PushError,
         spsc::stream::{producer::Producer, wait::StreamWait},
     },
     cx::attempt::Attempt,
     wait::{waitable::Waitable, waiter::Waiter},
 };
-use std::cell::UnsafeCell;
+use std::{cell::UnsafeCell, fmt};
 
-/// The wait for room.
-pub(super) struct Reserving<'a, T> {
-    producer: UnsafeCell<&'a mut Producer<T>>,
+/// The right to send one value without waiting. Made by [`Sender::reserve`](super::Sender::reserve).
+#[must_use = "it is there to be used"]
+pub struct Permit<'a, T> {
+    pub(super) producer: &'a mut Producer<T>,
+}
+
+/// Reserving room in a stream, as an operation. Made by [`Sender::reserving`](super::Sender::reserving).
+pub struct Reserving<'a, T> {
+    /// `None` once a permit has it.
+    producer: UnsafeCell<Option<&'a mut Producer<T>>>,
     wait: StreamWait,
 }
 
 impl<'a, T> Reserving<'a, T> {
     pub(super) fn new(producer: &'a mut Producer<T>) -> Self {
-        Self { producer: UnsafeCell::new(producer), wait: StreamWait::new() }
+        Self { producer: UnsafeCell::new(Some(producer)), wait: StreamWait::new() }
     }
 
     /// # Safety
@@ -26,17 +33,20 @@ impl<'a, T> Reserving<'a, T> {
     #[allow(clippy::mut_from_ref, reason = "see above")]
     pub(super) unsafe fn producer(&self) -> &mut Producer<T> {
         // SAFETY: the caller owns the operation and has no other reference to the producer.
-        unsafe { &mut *self.producer.get() }
+        unsafe { &mut *self.producer.get() }.as_deref_mut().expect("the operation has not completed before")
     }
 }
 
-impl<T> Attempt for Reserving<'_, T> {
-    type Output = Result<(), Closed>;
+impl<'a, T> Attempt for Reserving<'a, T> {
+    type Output = Result<Permit<'a, T>, Closed>;
+
+    const NAME: &'static &'static str = &"spsc::Sender::reserve";
 
     fn attempt(&self) -> Option<Self::Output> {
         // SAFETY: an operation is not `Sync`, so only its owner reaches the field. The reference ends here.
-        match unsafe { &*self.producer.get() }.check() {
-            Ok(()) => Some(Ok(())),
+        match unsafe { self.producer() }.check() {
+            // SAFETY: as above.
+            Ok(()) => Some(Ok(Permit { producer: unsafe { &mut *self.producer.get() }.take()? })),
             Err(PushError::Closed) => Some(Err(Closed)),
             Err(PushError::Full) => None,
         }
@@ -48,17 +58,41 @@ impl<T> Attempt for Reserving<'_, T> {
     }
 }
 
+crate::cx::operation::into_future!(Reserving<'a, T>, ['a, T];);
+
 // SAFETY: an address leaves the word by `unregister`, or by a thread that then selects the wait before `unregister`
 // ends. The operation borrows the end, and an attempt that fails does not move it.
 unsafe impl<T> Waitable for Reserving<'_, T> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
         // SAFETY: no attempt runs meanwhile. The caller keeps the waiter armed and alive, and this object in place,
         // until `unregister`.
-        unsafe { self.wait.register_producer(&**self.producer.get(), waiter, ticket) }
+        unsafe { self.wait.register_producer(&*self.producer(), waiter, ticket) }
     }
 
     unsafe fn unregister(&self, is_selected: bool) {
         // SAFETY: no attempt runs meanwhile. The caller has registered here, and its wait has ended.
-        unsafe { self.wait.unregister_producer(&**self.producer.get(), is_selected) }
+        unsafe { self.wait.unregister_producer(&*self.producer(), is_selected) }
+    }
+}
+
+impl<T> fmt::Debug for Reserving<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("spsc::Reserving").finish_non_exhaustive()
+    }
+}
+
+impl<T> Permit<'_, T> {
+    /// Sends a value into the reserved room.
+    ///
+    /// # Errors
+    /// Returns the value if the stream has been closed meanwhile.
+    pub fn send(self, value: T) -> Result<(), ClosedError<T>> {
+        self.producer.push(value).map_err(|(_, value)| ClosedError(value))
+    }
+}
+
+impl<T> fmt::Debug for Permit<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("spsc::Permit").finish_non_exhaustive()
     }
 }

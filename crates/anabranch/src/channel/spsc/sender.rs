@@ -2,14 +2,10 @@
 
 use super::{receiver::Receiver, reserving::Reserving};
 use crate::{
-    channel::{
-        Closed, ClosedError, PushError, SendAllError, SendError, SendTimeoutError, TrySendError,
-        spsc::stream::producer::Producer,
-    },
+    channel::{Closed, ClosedError, PushError, SendError, TrySendError, spsc::stream::producer::Producer},
     cx::{
         Cx,
-        attempt::{Attempt, wait_again_for, wait_async_for, wait_within, wait_without_deadline},
-        limit::timed,
+        attempt::{Attempt, wait_again_for, wait_without_deadline},
     },
     sys::carrier::is_large,
     time::NEVER,
@@ -70,7 +66,7 @@ impl<T> Sender<T> {
         let operation = self.sending(value);
         match wait_again_for(cx, &operation, NEVER, reason) {
             Ok(sent) => Ok(sent?),
-            Err(_) => Err(SendError::Cancelled(operation.into_value())),
+            Err(_) => Err(SendError::Cancelled(operation.into_inner().expect("it was not sent"))),
         }
     }
 
@@ -86,44 +82,10 @@ impl<T> Sender<T> {
                 Err((PushError::Full, value)) => value,
             };
             // Closed or not: the next attempt finds out.
-            if wait_without_deadline(cx, &Reserving::new(&mut self.producer), reason).is_err() {
+            if wait_without_deadline(cx, &self.reserving(), reason).is_err() {
                 return Err(SendError::Cancelled(*value));
             }
         }
-    }
-
-    timed! {
-        /// # Errors
-        /// Returns the value: in `Closed` if the stream is closed, in `Cancelled` if the wait is cancelled, in
-        send_deadline, send_timeout: like send, at "spsc::Sender::send"
-        fn(&mut self, cx: &Cx<'_>, value: T) -> Result<(), SendTimeoutError<T>>;
-        |limit, reason| {
-            let operation = self.sending(value);
-            match wait_within(cx, &operation, limit, reason) {
-                Ok(sent) => Ok(sent?),
-                Err(error) => Err(SendTimeoutError::new(error, operation.into_value())),
-            }
-        };
-        ///
-        /// ```
-        /// use anabranch::channel::{SendTimeoutError, spsc};
-        /// use std::time::Duration;
-        ///
-        /// let (mut sender, _receiver) = spsc::bounded(1);
-        /// anabranch::run(|cx| {
-        ///     sender.send(cx, 1).unwrap();
-        ///     let late = sender.send_timeout(cx, 2, Duration::from_millis(1));
-        ///     assert!(matches!(late, Err(SendTimeoutError::TimedOut(2))));
-        /// });
-        /// ```
-    }
-
-    /// Like [`send`](Self::send), for async code. A future that is dropped early sends nothing and drops its value.
-    ///
-    /// # Errors
-    /// Returns the value if the stream is closed.
-    pub async fn send_async(&mut self, value: T) -> Result<(), ClosedError<T>> {
-        wait_async_for(self.sending(value)).await
     }
 
     /// Sends a value if there is room. Does not wait.
@@ -146,7 +108,8 @@ impl<T> Sender<T> {
         self.producer.push(value).map_err(TrySendError::new)
     }
 
-    /// Sends all values, in order. Publishes as many at a time as there is room for, by one atomic exchange.
+    /// Sends all values, in order. Publishes as many at a time as there is room for, by one atomic exchange. For a time
+    /// limit use [`Cx::timeout`].
     ///
     /// # Errors
     /// Returns an error if the stream is closed or the wait is cancelled. Values that were not sent are still in
@@ -161,14 +124,14 @@ impl<T> Sender<T> {
     /// assert_eq!(receiver.drain().collect::<Vec<_>>(), [1, 2, 3]);
     /// ```
     #[track_caller]
-    pub fn send_all(&mut self, cx: &Cx<'_>, values: &mut VecDeque<T>) -> Result<(), SendAllError> {
+    pub fn send_all(&mut self, cx: &Cx<'_>, values: &mut VecDeque<T>) -> Result<(), SendError<()>> {
         let reason = WaitReason::new(&"spsc::Sender::send_all");
         cx.checkpoint()?;
         while !values.is_empty() {
             match self.producer.push_all(values) {
                 Ok(()) => {}
-                Err(PushError::Closed) => return Err(SendAllError::Closed),
-                Err(PushError::Full) => wait_without_deadline(cx, &Reserving::new(&mut self.producer), reason)??,
+                Err(PushError::Closed) => return Err(SendError::Closed(())),
+                Err(PushError::Full) => drop(wait_without_deadline(cx, &self.reserving(), reason)??),
             }
         }
         Ok(())
@@ -185,13 +148,28 @@ impl<T> Sender<T> {
             match self.producer.push_all(values) {
                 Ok(()) => {}
                 Err(PushError::Closed) => return Err(Closed),
-                Err(PushError::Full) => wait_async_for(Reserving::new(&mut self.producer)).await?,
+                Err(PushError::Full) => drop(self.reserving().await?),
             }
         }
         Ok(())
     }
 
-    /// Returns the send as an operation, for [`Select`](crate::channel::Select) and [`select!`](crate::select).
+    /// Returns the send as an [operation](crate::Operation): for a wait with a time limit, for async code, for
+    /// [`Select`](crate::channel::Select) and [`select!`](crate::select). If the wait ends early, the operation still
+    /// has the value; a future that is dropped early drops it.
+    ///
+    /// ```
+    /// use anabranch::{Operation, WaitError, channel::spsc};
+    /// use std::time::Duration;
+    ///
+    /// let (mut sender, _receiver) = spsc::bounded(1);
+    /// anabranch::run(|cx| {
+    ///     sender.send(cx, 1).unwrap();
+    ///     let mut send = sender.sending(2);
+    ///     assert_eq!(send.timeout(cx, Duration::from_millis(1)), Err(WaitError::TimedOut));
+    ///     assert_eq!(send.into_inner(), Some(2));
+    /// });
+    /// ```
     pub fn sending(&mut self, value: T) -> Sending<'_, T> {
         Sending { reserving: Reserving::new(&mut self.producer), value: Cell::new(Some(value)) }
     }
@@ -229,13 +207,16 @@ pub struct Sending<'a, T> {
 }
 
 impl<T> Sending<'_, T> {
-    pub(in crate::channel) fn into_value(self) -> T {
-        self.value.into_inner().expect("the value was not sent")
+    /// Returns the value, or `None` if it was sent.
+    pub fn into_inner(self) -> Option<T> {
+        self.value.into_inner()
     }
 }
 
 impl<T> Attempt for Sending<'_, T> {
     type Output = Result<(), ClosedError<T>>;
+
+    const NAME: &'static &'static str = &"spsc::Sender::send";
 
     fn attempt(&self) -> Option<Self::Output> {
         // A selection may repeat a send that has succeeded.
@@ -255,6 +236,8 @@ impl<T> Attempt for Sending<'_, T> {
         self.reserving.before_spin();
     }
 }
+
+crate::cx::operation::into_future!(Sending<'_, T>, [T];);
 
 waits_by!(reserving: Sending<'_, T>, [T]);
 

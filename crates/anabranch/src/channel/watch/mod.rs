@@ -7,14 +7,13 @@ pub use self::closing::Closing;
 
 use crate::{
     channel::{
-        Closed, ClosedError, RecvError, RecvTimeoutError, TryRecvError,
+        Closed, ClosedError, RecvError, TryRecvError,
         set::source::{Source, received},
         versioned::{News, Versioned, alone},
     },
     cx::{
         Cx,
-        attempt::{Attempt, wait_async_for, wait_within, wait_without_deadline},
-        limit::timed,
+        attempt::{Attempt, wait_without_deadline},
     },
     sys::sync::Arc,
     wait::{Cancelled, queue::Entry, suspend::WaitReason, waitable::Waitable, waiter::Waiter},
@@ -178,23 +177,6 @@ impl<T> Receiver<T> {
         Ok(wait_without_deadline(cx, &self.receiving(), reason)??)
     }
 
-    timed! {
-        /// # Errors
-        /// Returns `Closed` if the channel is closed and there is nothing more to receive, `Cancelled` if the wait is
-        /// cancelled,
-        recv_deadline, recv_timeout: like recv, at "watch::Receiver::recv"
-        fn(&mut self, cx: &Cx<'_>) -> Result<Arc<T>, RecvTimeoutError>;
-        |limit, reason| Ok(wait_within(cx, &self.receiving(), limit, reason)??);
-    }
-
-    /// Like [`recv`](Self::recv), for async code. A future that is dropped early receives nothing.
-    ///
-    /// # Errors
-    /// Returns an error if the channel is closed and there is nothing more to receive.
-    pub async fn recv_async(&mut self) -> Result<Arc<T>, Closed> {
-        wait_async_for(self.receiving()).await
-    }
-
     /// Like [`recv`](Self::recv), without waiting.
     ///
     /// # Errors
@@ -224,7 +206,9 @@ impl<T> Receiver<T> {
         received(move || self.recv_for(cx, reason))
     }
 
-    /// Returns the receive as an operation, for [`Select`](crate::channel::Select) and [`select!`](crate::select).
+    /// Returns the receive as an [operation](crate::Operation): for a wait with a time limit, for async code, for
+    /// [`Select`](crate::channel::Select) and [`select!`](crate::select). A future that is dropped early has received
+    /// nothing.
     pub fn receiving(&mut self) -> Receiving<'_, T> {
         let versioned: *const Versioned<Arc<T>> = &*self.versioned;
         // SAFETY: the receiver keeps the versioned value alive, and the operation borrows the receiver.
@@ -252,11 +236,15 @@ pub struct Receiving<'a, T> {
 impl<T> Attempt for Receiving<'_, T> {
     type Output = Result<Arc<T>, Closed>;
 
+    const NAME: &'static &'static str = &"watch::Receiver::recv";
+
     fn attempt(&self) -> Option<Self::Output> {
         // SAFETY: an operation is not `Sync`, so only its owner reaches the field. The reference ends here.
         unsafe { &mut *self.receiver.get() }.next()
     }
 }
+
+crate::cx::operation::into_future!(Receiving<'_, T>, [T];);
 
 // SAFETY: `news` upholds the contract of `Waitable`, and every call is forwarded to it.
 unsafe impl<T> Waitable for Receiving<'_, T> {

@@ -2,10 +2,10 @@
 
 use super::{Receiver, Sender};
 use crate::{
-    channel::{Closed, RecvError, RecvTimeoutError},
-    cx::{Cx, attempt::wait_for, limit::timed},
+    channel::{Closed, RecvError},
+    cx::Cx,
     sys::sync::Arc,
-    wait::{future::count_ready, suspend::WaitReason},
+    wait::future::count_ready,
 };
 
 impl<T: Clone> Sender<T> {
@@ -63,7 +63,7 @@ impl<T: Clone> Sender<T> {
 
 impl<T> Receiver<T> {
     /// Waits until the value satisfies `condition`, and receives it. Begins with the present value, even if it was
-    /// received before, and skips the values in between.
+    /// received before, and skips the values in between. For a time limit use [`Cx::timeout`].
     ///
     /// # Errors
     /// Returns `Closed` if the channel is closed and its value does not satisfy the condition, `Cancelled` if the wait
@@ -88,23 +88,6 @@ impl<T> Receiver<T> {
         Ok(value)
     }
 
-    timed! {
-        /// # Errors
-        /// Returns `Closed` if the channel is closed and its value does not satisfy the condition, `Cancelled` if the
-        /// wait is cancelled,
-        wait_for_deadline, wait_for_timeout: like wait_for, at "watch::Receiver::wait_for"
-        fn(&mut self, cx: &Cx<'_>, mut condition: impl FnMut(&T) -> bool) -> Result<Arc<T>, RecvTimeoutError>;
-        |limit, reason| {
-            cx.checkpoint()?;
-            let deadline = limit.tick(cx);
-            let mut value = self.get_seen();
-            while !condition(&value) {
-                value = self.recv_to(cx, deadline, reason)?;
-            }
-            Ok(value)
-        };
-    }
-
     /// Like [`wait_for`](Self::wait_for), for async code. The future may be dropped at any time.
     ///
     /// # Errors
@@ -113,7 +96,7 @@ impl<T> Receiver<T> {
         count_ready().await;
         let mut value = self.get_seen();
         while !condition(&value) {
-            value = self.recv_async().await?;
+            value = self.receiving().await?;
         }
         Ok(value)
     }
@@ -138,9 +121,5 @@ impl<T> Receiver<T> {
             self.seen = state.version;
             Arc::clone(&state.content)
         })
-    }
-
-    fn recv_to(&mut self, cx: &Cx<'_>, deadline: u64, reason: WaitReason) -> Result<Arc<T>, RecvTimeoutError> {
-        Ok(wait_for(cx, &self.receiving(), deadline, reason)??)
     }
 }

@@ -89,7 +89,7 @@ fn rustsec_2021_0124_oneshot_closes_during_send() {
             let (sender, mut receiver) = oneshot::channel();
             let value = tally.make();
             if round % 2 == 0 {
-                assert!(Polled::new(receiver.recv_async()).poll().is_none());
+                assert!(Polled::new(receiver.receiving().into_future()).poll().is_none());
             }
             let (sent, received) = at_once(
                 round,
@@ -115,7 +115,7 @@ fn kanal_35_waiting_oneshot_drops_during_send() {
         for round in 0..2 * ROUNDS {
             let (sender, mut receiver) = oneshot::channel();
             let value = tally.make();
-            let waiting = Polled::waiting(async move { receiver.recv_async().await });
+            let waiting = Polled::waiting(async move { receiver.receiving().await });
             at_once(
                 round,
                 || if round % 3 > 0 { drop(sender.send(value)) } else { drop((sender, value)) },
@@ -133,7 +133,7 @@ fn kanal_24_dropped_receive_passes_value_to_another() {
         for kind in 0..3 {
             let (_other, idle) = unbounded::<u8>();
             let waiting: Polled<std::pin::Pin<Box<dyn Future<Output = ()> + '_>>> = Polled::waiting(match kind {
-                0 => Box::pin(async { _ = receiver.recv_async().await }),
+                0 => Box::pin(async { _ = receiver.receiving().await }),
                 1 => Box::pin(async {
                     let mut both = Vec::new();
                     _ = receiver.recv_many_async(&mut both, 2).await;
@@ -145,14 +145,14 @@ fn kanal_24_dropped_receive_passes_value_to_another() {
                     });
                 }),
             });
-            let _sending = Polled::begun(sender.send_async(7));
+            let _sending = Polled::begun(sender.sending(7).into_future());
             assert!(waiting.is_woken());
             drop(waiting);
             assert_eq!(receiver.try_recv(), Ok(7));
         }
     }
     for (mut sender, mut receiver) in [spsc::bounded(1), spsc::unbounded()] {
-        let waiting = Polled::waiting(receiver.recv_async());
+        let waiting = Polled::waiting(receiver.receiving().into_future());
         sender.try_send(7).unwrap();
         assert!(waiting.is_woken());
         drop(waiting);
@@ -169,7 +169,7 @@ fn kanal_50_losing_arms_lose_no_value() {
             let receivers = channels.map(|(sender, receiver)| {
                 tasks.push(pool.spawn_async(async move {
                     for n in 0..200_u64 {
-                        sender.send_async(n).await.unwrap();
+                        sender.sending(n).await.unwrap();
                     }
                 }));
                 receiver
@@ -183,7 +183,7 @@ fn kanal_50_losing_arms_lose_no_value() {
                             assert_eq!(n, next[0]);
                             next[0] += 1;
                         } else {
-                            while let Ok(n) = b.recv_async().await {
+                            while let Ok(n) = b.receiving().await {
                                 assert_eq!(n, next[1]);
                                 next[1] += 1;
                             }
@@ -192,7 +192,7 @@ fn kanal_50_losing_arms_lose_no_value() {
                             assert_eq!(n, next[1]);
                             next[1] += 1;
                         } else {
-                            while let Ok(n) = a.recv_async().await {
+                            while let Ok(n) = a.receiving().await {
                                 assert_eq!(n, next[0]);
                                 next[0] += 1;
                             }
@@ -262,16 +262,17 @@ fn crossfire_22_wakeup_of_cancelled_waiter_is_passed_on() {
         for round in 0..ROUNDS {
             // Of receivers, for a value.
             for (sender, receiver) in shared() {
-                let first = Polled::waiting(receiver.recv_async());
-                let mut second = Polled::waiting(receiver.recv_async());
-                let (_sending, ()) = at_once(round, || Polled::begun(sender.send_async(round)), || drop(first));
+                let first = Polled::waiting(receiver.receiving().into_future());
+                let mut second = Polled::waiting(receiver.receiving().into_future());
+                let (_sending, ()) =
+                    at_once(round, || Polled::begun(sender.sending(round).into_future()), || drop(first));
                 assert_eq!(second.poll(), Some(Ok(round)));
             }
             // Of senders, for capacity.
             let (sender, receiver) = bounded(1);
             sender.try_send(0).unwrap();
-            let first = Polled::waiting(sender.send_async(1));
-            let mut second = Polled::waiting(sender.send_async(2));
+            let first = Polled::waiting(sender.sending(1).into_future());
+            let mut second = Polled::waiting(sender.sending(2).into_future());
             let (got, ()) = at_once(round, || receiver.try_recv(), || drop(first));
             assert_eq!(got, Ok(0));
             match receiver.try_recv() {

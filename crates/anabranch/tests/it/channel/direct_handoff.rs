@@ -62,11 +62,11 @@ fn check_handing_over<T>(make: impl Fn(&Tally) -> T, look: impl Fn(T)) {
         // To a waiting receiver, in each form of waiting. In a rendezvous a future takes the value of a waiting sender.
         let sender = sender.clone();
         let send = || {
-            let mut sending = Polled::new(sender.send_async(make(&tally)));
+            let mut sending = Polled::new(sender.sending(make(&tally)).into_future());
             assert_eq!(sending.poll().is_none(), sender.capacity() == Some(0));
             sending
         };
-        let mut one = Polled::waiting(receiver.recv_async());
+        let mut one = Polled::waiting(receiver.receiving().into_future());
         let sending = send();
         look(one.poll().unwrap().unwrap());
         drop(sending);
@@ -84,7 +84,7 @@ fn check_handing_over<T>(make: impl Fn(&Tally) -> T, look: impl Fn(T)) {
         drop(sending);
 
         let mut set = ReceiverSet::from_iter([receiver.clone()]);
-        let mut any = Polled::waiting(set.recv_async());
+        let mut any = Polled::waiting(set.receiving().into_future());
         let sending = send();
         look(any.poll().unwrap().unwrap().1.unwrap());
         drop(sending);
@@ -93,7 +93,7 @@ fn check_handing_over<T>(make: impl Fn(&Tally) -> T, look: impl Fn(T)) {
     for (sender, receiver) in [rendezvous(), bounded(1)] {
         let capacity = sender.capacity().unwrap();
         (0..capacity).for_each(|_| assert!(sender.try_send(make(&tally)).is_ok()));
-        let mut first = Polled::waiting(sender.send_async(make(&tally)));
+        let mut first = Polled::waiting(sender.sending(make(&tally)).into_future());
         let mut second =
             Polled::waiting(async { select!(async, { sent = sender.sending(make(&tally)) => sent.is_ok() }) });
         all(receiver.drain().collect());
@@ -101,25 +101,25 @@ fn check_handing_over<T>(make: impl Fn(&Tally) -> T, look: impl Fn(T)) {
     }
     for (mut sender, mut receiver) in [spsc::bounded(1), spsc::bounded(7), spsc::unbounded()] {
         for _ in 0..TURNS {
-            let mut one = Polled::waiting(receiver.recv_async());
+            let mut one = Polled::waiting(receiver.receiving().into_future());
             assert!(sender.try_send(make(&tally)).is_ok());
             look(one.poll().unwrap().unwrap());
         }
         while sender.capacity().is_some() && sender.try_send(make(&tally)).is_ok() {}
         if sender.capacity().is_some() {
-            let mut waiting = Polled::waiting(sender.send_async(make(&tally)));
+            let mut waiting = Polled::waiting(sender.sending(make(&tally)).into_future());
             look(receiver.try_recv().unwrap());
             assert!(waiting.poll().unwrap().is_ok());
         }
         all(receiver.drain().collect());
     }
     let (sender, mut receiver) = oneshot::channel();
-    let mut one = Polled::waiting(receiver.recv_async());
+    let mut one = Polled::waiting(receiver.receiving().into_future());
     assert!(sender.send(make(&tally)).is_ok());
     look(one.poll().unwrap().unwrap());
 
     let (sender, mut receiver) = watch::channel(make(&tally));
-    let mut one = Polled::waiting(receiver.recv_async());
+    let mut one = Polled::waiting(receiver.receiving().into_future());
     assert!(sender.send(make(&tally)).is_ok());
     drop(one.poll().unwrap().unwrap());
     drop(one);
@@ -127,7 +127,7 @@ fn check_handing_over<T>(make: impl Fn(&Tally) -> T, look: impl Fn(T)) {
 
     let (sender, mut receiver) = broadcast::channel(2);
     for _ in 0..5 {
-        let mut one = Polled::waiting(receiver.recv_async());
+        let mut one = Polled::waiting(receiver.receiving().into_future());
         assert!(sender.send(make(&tally)).is_ok());
         drop(one.poll().unwrap().unwrap());
     }
@@ -153,13 +153,13 @@ fn crossbeam_1295_forgotten_operation_leaves_no_value() {
             assert!(sender.try_send(owned(&tally)).is_ok());
         }
         if sender.is_full() {
-            mem::forget(Polled::waiting(sender.reserve_async()));
+            mem::forget(Polled::waiting(sender.reserving().into_future()));
             assert_eq!(receiver.try_recv().unwrap().text, "wholewholewhole");
             assert!(sender.is_full());
         }
         // A forgotten receive: the value remains for the others.
         receiver.drain().for_each(drop);
-        mem::forget(Polled::waiting(receiver.recv_async()));
+        mem::forget(Polled::waiting(receiver.receiving().into_future()));
         let sent = sender.try_send(owned(&tally));
         assert_eq!(sent.is_err(), sender.capacity() == Some(2), "both places are taken");
         drop(sent);
@@ -168,37 +168,37 @@ fn crossbeam_1295_forgotten_operation_leaves_no_value() {
     // A value that is offered by a forgotten send is sent, once.
     for (sender, receiver) in [rendezvous(), bounded(1)] {
         let before = sender.try_send(owned(&tally)).is_ok();
-        mem::forget(Polled::waiting(sender.send_async(owned(&tally))));
+        mem::forget(Polled::waiting(sender.sending(owned(&tally)).into_future()));
         mem::forget(Polled::waiting(async {
             select!(async, { _ = sender.sending(owned(&tally)) => () });
         }));
         assert_eq!(receiver.drain().count(), 2 + usize::from(before));
         // To a forgotten future.
-        mem::forget(Polled::waiting(receiver.recv_async()));
+        mem::forget(Polled::waiting(receiver.receiving().into_future()));
         assert_eq!(sender.try_send(owned(&tally)).is_ok(), before);
     }
     for (mut sender, mut receiver) in [spsc::bounded(2), spsc::bounded(50), spsc::unbounded()] {
         _ = sender.try_reserve().unwrap();
         assert_eq!((receiver.len(), receiver.try_recv().err()), (0, Some(TryRecvError::Empty)));
-        mem::forget(Polled::waiting(receiver.recv_async()));
+        mem::forget(Polled::waiting(receiver.receiving().into_future()));
         assert!(sender.try_send(owned(&tally)).is_ok());
         assert_eq!(receiver.len(), 1);
         while sender.capacity().is_some() && sender.try_send(owned(&tally)).is_ok() {}
         if sender.is_full() {
-            mem::forget(Polled::waiting(sender.reserve_async()));
+            mem::forget(Polled::waiting(sender.reserving().into_future()));
             assert_eq!(receiver.try_recv().unwrap().text, "wholewholewhole");
         }
         _ = sender.try_reserve().unwrap();
     }
     {
         let (sender, mut receiver) = oneshot::channel();
-        mem::forget(Polled::waiting(receiver.recv_async()));
+        mem::forget(Polled::waiting(receiver.receiving().into_future()));
         assert!(sender.send(owned(&tally)).is_ok());
         let (sender, mut receiver) = broadcast::channel(1);
-        mem::forget(Polled::waiting(receiver.recv_async()));
+        mem::forget(Polled::waiting(receiver.receiving().into_future()));
         assert!(sender.send(owned(&tally)).is_ok());
         let (sender, mut receiver) = watch::channel(owned(&tally));
-        mem::forget(Polled::waiting(receiver.recv_async()));
+        mem::forget(Polled::waiting(receiver.receiving().into_future()));
         assert!(sender.send(owned(&tally)).is_ok());
     }
     tally.assert_all_dropped();

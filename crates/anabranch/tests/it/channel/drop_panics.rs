@@ -93,14 +93,14 @@ fn last_end_drops_all_values_despite_panic() {
 fn replaced_value_may_panic_when_dropped() {
     let tally = Tally::default();
     let (sender, mut receiver) = watch::channel(bomb(&tally));
-    let mut waiting = Polled::waiting(receiver.recv_async());
+    let mut waiting = Polled::waiting(receiver.receiving().into_future());
     assert_eq!(panic_text(|| drop(sender.send(harmless(&tally)))), "bomb");
     assert!(waiting.is_woken() && waiting.poll().is_some_and(|got| got.is_ok()));
     drop(waiting);
     let (cry, mut cries) = broadcast::channel(1);
     assert!(cry.send(bomb(&tally)).is_ok());
     let mut late = cry.subscribe();
-    let mut waiting = Polled::waiting(late.recv_async());
+    let mut waiting = Polled::waiting(late.receiving().into_future());
     assert_eq!(panic_text(|| drop(cry.send(harmless(&tally)))), "bomb");
     assert!(waiting.poll().is_some_and(|got| got.is_ok()));
     drop(waiting);
@@ -117,8 +117,8 @@ fn dropped_send_may_panic_in_value() {
         let tally = Tally::default();
         for (sender, receiver) in [rendezvous(), bounded(1)] {
             (0..sender.capacity().unwrap()).for_each(|_| assert!(sender.try_send(harmless(&tally)).is_ok()));
-            let waiting = Polled::waiting(sender.send_async(bomb(&tally)));
-            let behind = Polled::waiting(sender.send_async(harmless(&tally)));
+            let waiting = Polled::waiting(sender.sending(bomb(&tally)).into_future());
+            let behind = Polled::waiting(sender.sending(harmless(&tally)).into_future());
             assert_eq!(panic_text(move || drop(waiting)), "bomb");
             let pool = pool(1);
             let arm = pool.spawn({

@@ -2,11 +2,8 @@
 
 use crate::common::{LONG, fibers::with_every_cx, waits::Polled, watchdog};
 use anabranch::{
-    WaitError,
-    channel::{
-        Closed, RecvError, RecvTimeoutError, TryReserveError, bounded, broadcast, oneshot, rendezvous, spsc, unbounded,
-        watch,
-    },
+    Error, Operation, WaitError,
+    channel::{Closed, RecvError, TrySendError, bounded, broadcast, oneshot, rendezvous, spsc, unbounded, watch},
     select,
 };
 use std::{
@@ -25,14 +22,14 @@ const SHORT: Duration = Duration::from_millis(2);
 #[test]
 fn wait_that_was_not_polled_sees_the_present_state() {
     let (sender, receiver) = unbounded::<u32>();
-    let created = sender.closed_async();
+    let created = sender.closing().into_future();
     drop(receiver);
     assert_eq!(Polled::new(created).poll(), Some(()));
 
     let (sender, mut receiver) = watch::channel(0);
-    let mut created = Polled::new(sender.closed_async());
-    let mut begun = Polled::waiting(sender.closed_async());
-    let changed = receiver.recv_async();
+    let mut created = Polled::new(sender.closing().into_future());
+    let mut begun = Polled::waiting(sender.closing().into_future());
+    let changed = receiver.receiving().into_future();
     sender.send(1).unwrap();
     assert_eq!(Polled::new(changed).poll(), Some(Ok(Arc::new(1))), "a receiver remembers what it has seen");
     drop(receiver);
@@ -49,10 +46,13 @@ fn closed_waits_until_last_receiver_is_gone() {
         for (sender, receiver) in [bounded(1), unbounded(), rendezvous::<u32>()] {
             let other = receiver.clone();
             let late = cx.timeout(SHORT, |cx| Ok::<_, WaitError>(sender.closed(cx)?));
-            assert_eq!((late, sender.closed_timeout(cx, SHORT)), (Err(WaitError::TimedOut), Err(WaitError::TimedOut)));
-            let mut one = Polled::waiting(sender.closed_async());
-            let mut two = Polled::waiting(sender.closed_async());
-            drop(Polled::waiting(sender.closed_async()));
+            assert_eq!(
+                (late, sender.closing().timeout(cx, SHORT)),
+                (Err(WaitError::TimedOut), Err(WaitError::TimedOut))
+            );
+            let mut one = Polled::waiting(sender.closing().into_future());
+            let mut two = Polled::waiting(sender.closing().into_future());
+            drop(Polled::waiting(sender.closing().into_future()));
             drop(receiver);
             assert!(one.poll().is_none() && !one.is_woken());
             let closing = thread::spawn(move || {
@@ -63,10 +63,10 @@ fn closed_waits_until_last_receiver_is_gone() {
             closing.join().unwrap();
             assert!(one.is_woken() && two.is_woken() && one.poll().is_some() && two.poll().is_some());
             assert_eq!(select!(cx, { () = sender.closing() => 1 }), Ok(1));
-            sender.closed_blocking();
+            sender.closing().blocking();
         }
         let (sender, receiver) = unbounded::<u32>();
-        let mut waiting = Polled::waiting(sender.closed_async());
+        let mut waiting = Polled::waiting(sender.closing().into_future());
         receiver.close();
         assert!(waiting.poll().is_some());
     });
@@ -76,21 +76,21 @@ fn closed_waits_until_last_receiver_is_gone() {
 fn only_sender_waits_until_the_receiver_is_gone() {
     with_every_cx(|cx| {
         let (mut sender, mut receiver) = oneshot::channel::<u32>();
-        assert_eq!(sender.closed_timeout(cx, SHORT), Err(WaitError::TimedOut));
+        assert_eq!(sender.closing().timeout(cx, SHORT), Err(WaitError::TimedOut));
         assert_eq!(select!(cx, { () = sender.closing() => 1, default => 2 }), Ok(2));
-        drop(Polled::waiting(sender.closed_async()));
-        let mut waiting = Polled::waiting(sender.closed_async());
+        drop(Polled::waiting(sender.closing().into_future()));
+        let mut waiting = Polled::waiting(sender.closing().into_future());
         receiver.close();
         assert!(waiting.is_woken() && waiting.poll().is_some());
         drop(waiting);
-        sender.closed_blocking();
+        sender.closing().blocking();
         assert!(sender.is_closed() && sender.send(1).is_err() && receiver.is_closed());
 
         for is_closed in [false, true] {
             let (mut sender, receiver) = oneshot::channel::<u32>();
             let (mut stream, mut consumer) = if is_closed { spsc::bounded::<u32>(1) } else { spsc::unbounded() };
-            assert_eq!(stream.closed_timeout(cx, SHORT), Err(WaitError::TimedOut));
-            drop(Polled::waiting(stream.closed_async()));
+            assert_eq!(stream.closing().timeout(cx, SHORT), Err(WaitError::TimedOut));
+            drop(Polled::waiting(stream.closing().into_future()));
             let ending = thread::spawn(move || {
                 thread::sleep(SHORT);
                 drop(receiver);
@@ -99,7 +99,7 @@ fn only_sender_waits_until_the_receiver_is_gone() {
             assert_eq!((sender.closed(cx), stream.closed(cx)), (Ok(()), Ok(())));
             assert!(sender.send(1).is_err() && stream.is_closed() && stream.try_send(1).is_err());
             assert_eq!(select!(cx, { () = stream.closing() => 1 }), Ok(1));
-            stream.closed_blocking();
+            stream.closing().blocking();
             ending.join().unwrap();
         }
         // Values that are still there do not keep the wait from ending.
@@ -118,9 +118,10 @@ fn senders_wait_until_no_receiver_is_left() {
     with_every_cx(|cx| {
         let (sender, receiver) = watch::channel(1);
         let (second, other) = (sender.clone(), receiver.clone());
-        assert_eq!(sender.closed_timeout(cx, SHORT), Err(WaitError::TimedOut));
-        let mut waiting = [Polled::waiting(sender.closed_async()), Polled::waiting(second.closed_async())];
-        drop(Polled::waiting(sender.closed_async()));
+        assert_eq!(sender.closing().timeout(cx, SHORT), Err(WaitError::TimedOut));
+        let mut waiting =
+            [Polled::waiting(sender.closing().into_future()), Polled::waiting(second.closing().into_future())];
+        drop(Polled::waiting(sender.closing().into_future()));
         drop(receiver);
         assert!(waiting.iter().all(|wait| !wait.is_woken()));
         drop(other);
@@ -128,14 +129,14 @@ fn senders_wait_until_no_receiver_is_left() {
         assert!(!sender.is_closed() && select!(cx, { () = sender.closing() => true }) == Ok(true));
         // A new receiver, and an end that comes while the channel has one.
         let receiver = sender.subscribe();
-        let mut waiting = Polled::waiting(sender.closed_async());
+        let mut waiting = Polled::waiting(sender.closing().into_future());
         second.close();
         assert!(waiting.poll().is_some() && sender.closed(cx) == Ok(()));
-        sender.closed_blocking();
+        sender.closing().blocking();
         drop(receiver);
 
         let (sender, receiver) = broadcast::channel::<u32>(2);
-        let mut waiting = Polled::waiting(sender.closed_async());
+        let mut waiting = Polled::waiting(sender.closing().into_future());
         let ending = thread::spawn(move || {
             thread::sleep(SHORT);
             drop(receiver);
@@ -144,7 +145,7 @@ fn senders_wait_until_no_receiver_is_left() {
         assert!(waiting.poll().is_some() && sender.is_closed());
         ending.join().unwrap();
         let receiver = sender.subscribe();
-        let mut waiting = Polled::waiting(sender.closed_async());
+        let mut waiting = Polled::waiting(sender.closing().into_future());
         sender.close();
         assert!(waiting.poll().is_some());
         drop(receiver);
@@ -155,9 +156,9 @@ fn senders_wait_until_no_receiver_is_left() {
 #[test]
 fn forgotten_futures_do_not_keep_a_channel_open() {
     let (mut sender, mut receiver) = oneshot::channel::<u32>();
-    mem::forget(Polled::waiting(receiver.recv_async()));
-    mem::forget(Polled::waiting(sender.closed_async()));
-    let mut waiting = Polled::waiting(sender.closed_async());
+    mem::forget(Polled::waiting(receiver.receiving().into_future()));
+    mem::forget(Polled::waiting(sender.closing().into_future()));
+    let mut waiting = Polled::waiting(sender.closing().into_future());
     receiver.close();
     assert!(waiting.poll().is_some() && receiver.is_closed());
     drop(waiting);
@@ -168,14 +169,14 @@ fn forgotten_futures_do_not_keep_a_channel_open() {
 fn try_reserve_tells_full_from_closed() {
     let (sender, receiver) = bounded::<u32>(1);
     let permit = sender.try_reserve().unwrap();
-    assert_eq!(sender.try_reserve().err(), Some(TryReserveError::Full));
+    assert_eq!(sender.try_reserve().err(), Some(TrySendError::Full(())));
     drop((permit, receiver));
-    assert_eq!(sender.try_reserve().err(), Some(TryReserveError::Closed));
+    assert_eq!(sender.try_reserve().err(), Some(TrySendError::Closed(())));
     let (mut sender, receiver) = spsc::bounded(1);
     sender.try_send(1).unwrap();
-    assert_eq!(sender.try_reserve().err(), Some(TryReserveError::Full));
+    assert_eq!(sender.try_reserve().err(), Some(TrySendError::Full(())));
     drop(receiver);
-    assert_eq!(sender.try_reserve().err(), Some(TryReserveError::Closed));
+    assert_eq!(sender.try_reserve().err(), Some(TrySendError::Closed(())));
 }
 
 #[test]
@@ -185,7 +186,7 @@ fn owned_permit_keeps_room_and_returns_sender() {
     let permit = sender.try_reserve_owned().unwrap();
     assert!(other.try_send(0).is_err());
     let (other, full) = other.try_reserve_owned().unwrap_err();
-    assert_eq!(full, TryReserveError::Full);
+    assert_eq!(full, TrySendError::Full(()));
     let mut waiting = Polled::waiting(other.clone().reserve_owned_async());
     // The room goes to the waiter.
     let sender = permit.release();
@@ -199,7 +200,7 @@ fn owned_permit_keeps_room_and_returns_sender() {
     let permit = sender.clone().try_reserve_owned().unwrap();
     drop(receiver);
     assert_eq!(permit.send(9).unwrap_err().into_inner(), 9);
-    assert_eq!(sender.try_reserve_owned().unwrap_err().1, TryReserveError::Closed);
+    assert_eq!(sender.try_reserve_owned().unwrap_err().1, TrySendError::Closed(()));
     assert_eq!(Polled::new(other.reserve_owned_async()).poll().unwrap().err(), Some(Closed));
 }
 
@@ -267,8 +268,8 @@ fn wait_for_returns_value_that_satisfies_condition() {
         let (sender, mut receiver) = watch::channel(1);
         anabranch::run(|cx| {
             assert_eq!(receiver.wait_for(cx, |n| *n == 1).as_deref(), Ok(&1));
-            let late = receiver.wait_for_timeout(cx, |n| *n > 2, SHORT);
-            assert_eq!(late, Err(RecvTimeoutError::TimedOut));
+            let late = cx.timeout(SHORT, |cx| Ok::<_, Error>(receiver.wait_for(cx, |n| *n > 2)?));
+            assert!(late.is_err_and(|error| error.is_timeout()));
         });
         let mut waiting = Polled::waiting(receiver.wait_for_async(|n| *n > 2));
         sender.send(2).unwrap();

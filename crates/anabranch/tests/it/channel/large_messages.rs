@@ -2,8 +2,8 @@
 
 use crate::common::{LONG, rerun, watchdog};
 use anabranch::{
-    Cancelled, Cx, Pool,
-    channel::{self, SendError, SendTimeoutError},
+    Cancelled, Cx, Operation, Pool, WaitError,
+    channel::{self, SendError},
 };
 use std::{
     env,
@@ -141,7 +141,7 @@ fn large_values_that_are_not_received_are_dropped_once() {
             for capacity in [0, 1] {
                 let (sender, receiver) = if capacity == 0 { channel::rendezvous() } else { channel::bounded(capacity) };
                 while sender.try_send(large()).is_ok() {}
-                assert!(matches!(sender.send_timeout(cx, large(), SOON), Err(SendTimeoutError::TimedOut(_))));
+                assert!(matches!(sender.sending(large()).timeout(cx, SOON), Err(WaitError::TimedOut)));
                 // Cancelled while it waits.
                 cx.scope(|s| {
                     s.spawn(|cx| assert!(matches!(sender.send(cx, large()), Err(SendError::Cancelled(_)))));

@@ -3,7 +3,7 @@
 
 use crate::common::{self, LONG, Tally, pool, watchdog};
 use anabranch::{
-    Cx, Pool,
+    Cx, Operation, Pool,
     channel::{RecvError, SendError, spsc},
 };
 use std::{
@@ -192,11 +192,11 @@ fn local_wait_has_deadline() {
         on_a_fiber(&pool(1), |cx| {
             let (mut sender, mut receiver) = own_stream(cx, Some(1));
             let short = Duration::from_millis(1);
-            assert!(receiver.recv_timeout(cx, short).is_err());
+            assert!(receiver.receiving().timeout(cx, short).is_err());
             let waited = cx.timeout(short, |cx| receiver.recv(cx).map_err(|_| anabranch::TimedOut));
             assert!(waited.is_err());
             sender.send(cx, 1).unwrap();
-            assert!(sender.send_timeout(cx, 2, short).is_err());
+            assert!(sender.sending(2).timeout(cx, short).is_err());
             assert_eq!(receiver.recv(cx), Ok(1));
         });
     });

@@ -85,7 +85,7 @@ fn values_arrive_between_tasks() {
                     let sender = sender.clone();
                     pool.spawn_async(async move {
                         for n in 0..200_u64 {
-                            sender.send_async(n).await.unwrap();
+                            sender.sending(n).await.unwrap();
                         }
                     })
                 })
@@ -93,7 +93,7 @@ fn values_arrive_between_tasks() {
             drop(sender);
             let receiving = pool.spawn_async(async move {
                 let mut sum = 0;
-                while let Ok(n) = receiver.recv_async().await {
+                while let Ok(n) = receiver.receiving().await {
                     sum += n;
                 }
                 sum

@@ -8,9 +8,9 @@ use crate::common::{
     waits::Polled,
     watchdog,
 };
+use anabranch::WaitError;
 use anabranch::channel::{
-    Closed, Receiver, RecvError, RecvTimeoutError, SendError, SendTimeoutError, Sender, TrySendError, bounded,
-    rendezvous, unbounded,
+    Closed, Operation, Receiver, RecvError, SendError, Sender, TrySendError, bounded, rendezvous, unbounded,
 };
 use std::time::Duration;
 
@@ -26,7 +26,7 @@ fn failed_send_returns_value() {
             let (sender, receiver) = bounded(1);
             sender.send(cx, tally.make()).unwrap();
             assert!(matches!(sender.try_send(tally.make()), Err(TrySendError::Full(_))));
-            assert!(matches!(sender.send_timeout(cx, tally.make(), SHORT), Err(SendTimeoutError::TimedOut(_))));
+            assert!(matches!(sender.sending(tally.make()).timeout(cx, SHORT), Err(WaitError::TimedOut)));
             let is_back = cx.scope(|s| {
                 let handle = s.spawn(|cx| matches!(sender.send(cx, tally.make()), Err(SendError::Cancelled(_))));
                 cx.sleep(SHORT).unwrap();
@@ -104,10 +104,12 @@ fn cancellation_loses_no_value() {
                     pool.spawn(move |cx| {
                         for n in 0..N {
                             let mut value = (id, n);
-                            while let Err(error) =
-                                sender.send_timeout(cx, value, Duration::from_micros(40 + n as u64 % 50))
-                            {
-                                value = error.into_inner();
+                            loop {
+                                let mut send = sender.sending(value);
+                                match send.timeout(cx, Duration::from_micros(40 + n as u64 % 50)) {
+                                    Ok(sent) => break sent.unwrap(),
+                                    Err(_) => value = send.into_inner().unwrap(),
+                                }
                             }
                         }
                     })
@@ -120,10 +122,10 @@ fn cancellation_loses_no_value() {
                     pool.spawn(move |cx| {
                         let mut got = Vec::new();
                         loop {
-                            match receiver.recv_timeout(cx, Duration::from_micros(40 + got.len() as u64 % 70)) {
-                                Ok(value) => got.push(value),
-                                Err(RecvTimeoutError::TimedOut) => {}
-                                Err(error) => break assert_eq!(error, RecvTimeoutError::Closed),
+                            match receiver.receiving().timeout(cx, Duration::from_micros(40 + got.len() as u64 % 70)) {
+                                Ok(Ok(value)) => got.push(value),
+                                Ok(Err(Closed)) => break,
+                                Err(error) => assert_eq!(error, WaitError::TimedOut),
                             }
                         }
                         got
@@ -144,17 +146,17 @@ fn cancellation_loses_no_value() {
 #[test]
 fn dropped_receive_passes_wakeup_on() {
     for (sender, receiver) in channels() {
-        let [first, second, mut third] = [(); 3].map(|()| Polled::waiting(receiver.recv_async()));
+        let [first, second, mut third] = [(); 3].map(|()| Polled::waiting(receiver.receiving().into_future()));
         // A waiter that leaves from the middle of the queue is skipped.
         let second_bell = second.forsake();
-        let _sending = Polled::begun(sender.send_async(7));
+        let _sending = Polled::begun(sender.sending(7).into_future());
         assert_eq!([first.wakes(), second_bell.wakes(), third.wakes()], [1, 0, 0]);
         let first_bell = first.forsake();
         assert_eq!([first_bell.wakes(), second_bell.wakes(), third.wakes()], [1, 0, 1]);
         assert_eq!(third.poll(), Some(Ok(7)));
         // Without another receiver the value stays.
-        let last = Polled::waiting(receiver.recv_async());
-        let _sending = Polled::begun(sender.send_async(8));
+        let last = Polled::waiting(receiver.receiving().into_future());
+        let _sending = Polled::begun(sender.sending(8).into_future());
         drop((last, third));
         assert_eq!(receiver.try_recv(), Ok(8));
     }
@@ -167,7 +169,7 @@ fn dropped_send_futures_leave_nothing() {
     let tally = Tally::default();
     let (sender, receiver) = bounded(1);
     sender.try_send(tally.make()).unwrap();
-    let [first, second, mut third] = [(); 3].map(|()| Polled::waiting(sender.send_async(tally.make())));
+    let [first, second, mut third] = [(); 3].map(|()| Polled::waiting(sender.sending(tally.make()).into_future()));
     drop(first);
     assert_eq!(tally.dropped(), 1);
     // The second is taken in, so that dropping it does not drop the value.
@@ -211,7 +213,7 @@ fn cancelled_receive_differs_from_closed_channel() {
         assert_eq!(sender.try_send(1).map_err(|error| error.is_full()), Err(false));
         let (sender, receiver) = unbounded::<u8>();
         drop(sender);
-        assert_eq!(pool.run(|cx| cx.block_on(receiver.recv_async())), Ok(Err(Closed)));
+        assert_eq!(pool.run(|cx| cx.block_on(receiver.receiving().into_future())), Ok(Err(Closed)));
     });
 }
 

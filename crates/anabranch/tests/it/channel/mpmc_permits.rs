@@ -2,10 +2,8 @@
 
 use crate::common::{LONG, fibers::until_waiting, in_pools, panic_text, pool, waits::Polled, watchdog};
 use anabranch::{
-    channel::{
-        Closed, ReserveError, ReserveTimeoutError, TryRecvError, TryReserveError, TrySendError, bounded, rendezvous,
-        unbounded,
-    },
+    Operation, TimedOut, WaitError,
+    channel::{Closed, SendError, TryRecvError, TrySendError, bounded, rendezvous, unbounded},
     select,
 };
 use std::{thread, time::Duration};
@@ -22,8 +20,8 @@ fn permit_reserves_capacity() {
             assert!(sender.try_reserve().is_err());
             assert!(matches!(sender.try_send(0), Err(TrySendError::Full(0))));
             // One sender that waits for capacity and is dropped, and one that stays.
-            let gone = Polled::waiting(sender.reserve_async());
-            let mut waiting = Polled::waiting(sender.send_async(3));
+            let gone = Polled::waiting(sender.reserving().into_future());
+            let mut waiting = Polled::waiting(sender.sending(3).into_future());
             drop(one);
             assert_eq!(receiver.try_recv(), Err(TryRecvError::Empty));
             drop(gone);
@@ -43,8 +41,8 @@ fn dropped_permit_wakes_receiver_of_next_value() {
     watchdog(LONG, || {
         let (sender, receiver) = bounded(1);
         let permit = sender.try_reserve().unwrap();
-        let sending = Polled::waiting(sender.send_async(1));
-        let mut receiving = Polled::waiting(receiver.recv_async());
+        let sending = Polled::waiting(sender.sending(1).into_future());
+        let mut receiving = Polled::waiting(receiver.receiving().into_future());
         drop(permit);
         assert_eq!((sending.wakes(), receiving.wakes()), (1, 1));
         assert_eq!(receiving.poll(), Some(Ok(1)));
@@ -56,10 +54,10 @@ fn reserve_works_in_all_forms() {
     in_pools(|pool| {
         let (sender, receiver) = bounded(1);
         pool.run(|cx| {
-            let permit = sender.reserve_timeout(cx, SHORT).unwrap();
-            assert_eq!(sender.reserve_timeout(cx, SHORT).err(), Some(ReserveTimeoutError::TimedOut));
+            let permit = sender.reserving().timeout(cx, SHORT).unwrap().unwrap();
+            assert_eq!(sender.reserving().timeout(cx, SHORT).err(), Some(WaitError::TimedOut));
             let late = cx.now();
-            assert_eq!(sender.reserve_deadline(cx, late).err(), Some(ReserveTimeoutError::TimedOut));
+            assert_eq!(sender.reserving().deadline(cx, late).err(), Some(WaitError::TimedOut));
             permit.send(1).unwrap();
             assert!(sender.is_to(&receiver) && !sender.is_to(&unbounded().1));
             assert!(select!(cx, { room = sender.reserving() => room.is_ok(), default => false }) == Ok(false));
@@ -68,7 +66,7 @@ fn reserve_works_in_all_forms() {
             assert!(sender.try_reserve().is_err());
             drop(kept);
             receiver.close();
-            assert_eq!(sender.reserve_timeout(cx, SHORT).err(), Some(ReserveTimeoutError::Closed));
+            assert_eq!(sender.reserving().timeout(cx, SHORT).unwrap().err(), Some(Closed));
         });
         let (sender, receiver) = unbounded();
         (0..40).for_each(|n| sender.try_send(n).unwrap());
@@ -123,7 +121,7 @@ fn many_permits_are_an_iterator_that_returns_the_rest() {
     assert_eq!((permits.len(), permits.size_hint()), (3, (3, Some(3))));
     permits.next().unwrap().send(1).unwrap();
     let second = permits.next().unwrap();
-    assert_eq!(sender.try_reserve_many(2).err(), Some(TryReserveError::Full));
+    assert_eq!(sender.try_reserve_many(2).err(), Some(TrySendError::Full(())));
     drop(permits);
     let two = sender.try_reserve_many(2).unwrap();
     assert!(sender.try_send(9).is_err());
@@ -131,12 +129,12 @@ fn many_permits_are_an_iterator_that_returns_the_rest() {
     assert_eq!(two.map(|permit| permit.send(3)).filter(Result::is_ok).count(), 2);
     assert_eq!(receiver.drain().collect::<Vec<_>>(), [1, 2, 3, 3]);
     assert_eq!(sender.try_reserve_many(0).unwrap().count(), 0);
-    assert_eq!(sender.try_reserve_many(5).err(), Some(TryReserveError::Full));
-    assert_eq!(sender.try_reserve_many(usize::MAX).err(), Some(TryReserveError::Full));
+    assert_eq!(sender.try_reserve_many(5).err(), Some(TrySendError::Full(())));
+    assert_eq!(sender.try_reserve_many(usize::MAX).err(), Some(TrySendError::Full(())));
     let late = sender.try_reserve_many(1).unwrap();
     receiver.close();
     assert_eq!(late.map(|permit| permit.send(4).unwrap_err().0).collect::<Vec<_>>(), [4]);
-    assert_eq!(sender.try_reserve_many(0).err(), Some(TryReserveError::Closed));
+    assert_eq!(sender.try_reserve_many(0).err(), Some(TrySendError::Closed(())));
     let (sender, _receiver) = unbounded::<u32>();
     assert_eq!(sender.try_reserve_many(100_000).unwrap().len(), 100_000);
 }
@@ -147,7 +145,7 @@ fn more_permits_than_capacity_panic() {
     assert!(panic_text(|| drop(sender.reserving_many(3))).contains("fewer values"));
     let (sender, _receiver) = rendezvous::<u32>();
     assert!(panic_text(|| drop(sender.reserving_many(1))).contains("rendezvous"));
-    assert_eq!(sender.try_reserve_many(1).err(), Some(TryReserveError::Full));
+    assert_eq!(sender.try_reserve_many(1).err(), Some(TrySendError::Full(())));
 }
 
 /// Smaller requests would take each room as it becomes free.
@@ -155,8 +153,8 @@ fn more_permits_than_capacity_panic() {
 fn free_room_is_set_aside_for_many_permits() {
     let (sender, receiver) = bounded(3);
     (0..3).for_each(|n| sender.try_send(n).unwrap());
-    let mut many = Polled::waiting(sender.reserve_many_async(3));
-    let mut behind = Polled::waiting(sender.send_async(9));
+    let mut many = Polled::waiting(sender.reserving_many(3).into_future());
+    let mut behind = Polled::waiting(sender.sending(9).into_future());
     for n in 0..3 {
         assert!(!many.is_woken() && sender.try_send(7).is_err());
         assert_eq!(receiver.try_recv(), Ok(n));
@@ -168,7 +166,7 @@ fn free_room_is_set_aside_for_many_permits() {
     // Room that is free when the wait begins is set aside, too.
     let (sender, receiver) = bounded(2);
     sender.try_send(1).unwrap();
-    let mut many = Polled::waiting(sender.reserve_many_async(2));
+    let mut many = Polled::waiting(sender.reserving_many(2).into_future());
     assert!(sender.try_send(2).is_err());
     assert_eq!(receiver.try_recv(), Ok(1));
     assert_eq!(many.poll().unwrap().unwrap().len(), 2);
@@ -178,8 +176,8 @@ fn free_room_is_set_aside_for_many_permits() {
 fn wait_for_many_permits_that_ends_returns_what_was_set_aside() {
     let (sender, receiver) = bounded(3);
     let held = sender.try_reserve_many(2).unwrap();
-    let many = Polled::waiting(sender.reserve_many_async(3));
-    let mut behind = [1, 2].map(|n| Polled::waiting(sender.send_async(n)));
+    let many = Polled::waiting(sender.reserving_many(3).into_future());
+    let mut behind = [1, 2].map(|n| Polled::waiting(sender.sending(n).into_future()));
     drop(held);
     assert!(behind.iter().all(|waiting| !waiting.is_woken()) && sender.try_send(0).is_err());
     drop(many);
@@ -188,7 +186,7 @@ fn wait_for_many_permits_that_ends_returns_what_was_set_aside() {
     assert_eq!(sender.try_reserve_many(3).unwrap().len(), 3);
     // Permits that were handed to a future which is dropped without a poll.
     let held = sender.try_reserve().unwrap();
-    let handed = Polled::waiting(sender.reserve_many_async(3));
+    let handed = Polled::waiting(sender.reserving_many(3).into_future());
     drop(held);
     assert!(handed.is_woken() && sender.try_reserve().is_err());
     drop(handed);
@@ -199,11 +197,11 @@ fn wait_for_many_permits_that_ends_returns_what_was_set_aside() {
 fn closing_ends_waits_for_many_permits() {
     let (sender, receiver) = bounded::<u32>(2);
     let held = sender.try_reserve().unwrap();
-    let mut many = Polled::waiting(sender.reserve_many_async(2));
+    let mut many = Polled::waiting(sender.reserving_many(2).into_future());
     receiver.close();
     assert_eq!(many.poll().unwrap().err(), Some(Closed));
     drop((many, held));
-    assert_eq!(sender.try_reserve_many(1).err(), Some(TryReserveError::Closed));
+    assert_eq!(sender.try_reserve_many(1).err(), Some(TrySendError::Closed(())));
 }
 
 #[test]
@@ -212,9 +210,9 @@ fn reserve_many_works_in_all_forms() {
         let (sender, receiver) = bounded(2);
         pool.run(|cx| {
             let two = sender.reserve_many(cx, 2).unwrap();
-            assert_eq!(sender.reserve_many_timeout(cx, 1, SHORT).err(), Some(ReserveTimeoutError::TimedOut));
+            assert_eq!(sender.reserving_many(1).timeout(cx, SHORT).err(), Some(WaitError::TimedOut));
             let late = cx.now();
-            assert_eq!(sender.reserve_many_deadline(cx, 2, late).err(), Some(ReserveTimeoutError::TimedOut));
+            assert_eq!(sender.reserving_many(2).deadline(cx, late).err(), Some(WaitError::TimedOut));
             assert_eq!(select!(cx, { two = sender.reserving_many(2) => two.is_ok(), default => false }), Ok(false));
             two.for_each(|permit| permit.send(1).unwrap());
             cx.join(
@@ -225,7 +223,7 @@ fn reserve_many_works_in_all_forms() {
             assert!(sender.try_reserve().is_err());
             drop(kept);
             receiver.close();
-            assert_eq!(sender.reserve_many(cx, 1).err(), Some(ReserveError::Closed));
+            assert_eq!(sender.reserve_many(cx, 1).err(), Some(SendError::Closed(())));
         });
     });
 }
@@ -235,10 +233,10 @@ fn plain_thread_reserves_many() {
     watchdog(LONG, || {
         let (sender, receiver) = bounded(3);
         (0..3).for_each(|n| sender.try_send(n).unwrap());
-        assert_eq!(sender.reserve_many_blocking_timeout(2, SHORT).err(), Some(ReserveTimeoutError::TimedOut));
+        assert_eq!(sender.reserving_many(2).blocking_timeout(SHORT).err(), Some(TimedOut));
         let reserving = thread::spawn(move || {
             for _ in 0..100 {
-                sender.reserve_many_blocking(3).unwrap().for_each(|permit| permit.send(7).unwrap());
+                sender.reserving_many(3).blocking().unwrap().for_each(|permit| permit.send(7).unwrap());
             }
             sender
         });
@@ -246,7 +244,7 @@ fn plain_thread_reserves_many() {
         let sender = reserving.join().unwrap();
         let full = sender.try_reserve_many(3).unwrap();
         let other = sender.clone();
-        let reserving = thread::spawn(move || other.reserve_many_blocking(1).err());
+        let reserving = thread::spawn(move || other.reserving_many(1).blocking().err());
         receiver.close();
         assert_eq!((full.len(), reserving.join().unwrap()), (3, Some(Closed)));
     });

@@ -1,7 +1,7 @@
 //! One-shot channels: the value is received once or dropped once, whatever is closed, cancelled or dropped.
 
 use crate::common::{self, LONG, Tally, in_pools, waits::Polled, watchdog};
-use anabranch::channel::{RecvError, TryRecvError, oneshot};
+use anabranch::channel::{Operation, RecvError, TryRecvError, oneshot};
 use std::{thread, time::Duration};
 
 const SHORT: Duration = Duration::from_millis(1);
@@ -83,7 +83,7 @@ fn oneshot_futures_may_be_dropped_in_every_state() {
             for ends_before in [false, true] {
                 let (sender, mut receiver) = oneshot::channel();
                 {
-                    let mut future = Polled::new(receiver.recv_async());
+                    let mut future = Polled::new(receiver.receiving().into_future());
                     for _ in 0..polls {
                         assert!(future.poll().is_none());
                     }
@@ -121,9 +121,9 @@ fn oneshot_futures_may_be_dropped_in_every_state() {
 fn forgotten_future_does_not_block_receive() {
     watchdog(LONG, || {
         let (sender, mut receiver) = oneshot::channel();
-        std::mem::forget(Polled::waiting(async { receiver.recv_async().await }));
+        std::mem::forget(Polled::waiting(async { receiver.receiving().await }));
         // `receiver` is borrowed by what was forgotten, by the compiler's reckoning for no longer than this.
-        let mut again = Polled::waiting(receiver.recv_async());
+        let mut again = Polled::waiting(receiver.receiving().into_future());
         sender.send(1).unwrap();
         assert_eq!(again.poll(), Some(Ok(1)));
     });
@@ -145,7 +145,7 @@ fn oneshot_stress_of_threads() {
                 0 => drop(receiver),
                 1 => receiver.close(),
                 2 => drop(anabranch::run(|cx| receiver.recv(cx))),
-                _ => drop(anabranch::run(|cx| receiver.recv_timeout(cx, Duration::from_micros(5)))),
+                _ => drop(anabranch::run(|cx| receiver.receiving().timeout(cx, Duration::from_micros(5)))),
             }
             sending.join().unwrap();
         }

@@ -2,9 +2,9 @@
 
 use crate::common::{LONG, fibers::on_fiber, one_thread, rerun, watchdog};
 use anabranch::{
-    HazardKind, Pool, TimedOut,
+    HazardKind, Operation, Pool, TimedOut,
     channel::{
-        self, Closed, ReceiverSet, RecvTimeoutError, ReserveTimeoutError, Select, SendTimeoutError, bounded,
+        self, Closed, ClosedError, ReceiverSet, Select, bounded,
         broadcast::{self, ClosedOrLagged, Lagged},
         oneshot, rendezvous, spsc, unbounded, watch,
     },
@@ -43,7 +43,7 @@ fn blocked_receive_gets_later_value_of_every_flavour() {
 
         let (sender, receiver) = rendezvous();
         let other = later(move || sender.send_blocking(2));
-        assert_eq!(receiver.recv_blocking_timeout(LONG), Ok(2));
+        assert_eq!(receiver.receiving().blocking_timeout(LONG), Ok(Ok(2)));
         other.join().unwrap().unwrap();
 
         let (mut sender, mut receiver) = spsc::bounded(1);
@@ -79,31 +79,40 @@ fn blocked_receive_gets_later_value_of_every_flavour() {
 
 #[test]
 fn receive_times_out_and_channel_still_works() {
-    let late = Err(RecvTimeoutError::TimedOut);
+    let late = Err(TimedOut);
     let (sender, receiver) = unbounded();
-    assert_eq!((receiver.recv_blocking_timeout(SHORT), receiver.recv_blocking_deadline(soon())), (late, late));
+    assert_eq!(
+        (receiver.receiving().blocking_timeout(SHORT), receiver.receiving().blocking_deadline(soon())),
+        (late, late)
+    );
     sender.send_blocking(1).unwrap();
-    assert_eq!(receiver.recv_blocking_timeout(Duration::ZERO), Ok(1));
+    assert_eq!(receiver.receiving().blocking_timeout(Duration::ZERO), Ok(Ok(1)));
     drop(sender);
-    assert_eq!(receiver.recv_blocking_timeout(SHORT), Err(RecvTimeoutError::Closed));
+    assert_eq!(receiver.receiving().blocking_timeout(SHORT), Ok(Err(Closed)));
 
     let (mut sender, mut receiver) = spsc::bounded(1);
-    assert_eq!((receiver.recv_blocking_timeout(SHORT), receiver.recv_blocking_deadline(soon())), (late, late));
+    assert_eq!(
+        (receiver.receiving().blocking_timeout(SHORT), receiver.receiving().blocking_deadline(soon())),
+        (late, late)
+    );
     sender.send_blocking(1).unwrap();
-    assert_eq!(receiver.recv_blocking_deadline(Instant::now()), Ok(1));
+    assert_eq!(receiver.receiving().blocking_deadline(Instant::now()), Ok(Ok(1)));
 
     let (sender, mut receiver) = oneshot::channel();
-    assert_eq!((receiver.recv_blocking_timeout(SHORT), receiver.recv_blocking_deadline(soon())), (late, late));
+    assert_eq!(
+        (receiver.receiving().blocking_timeout(SHORT), receiver.receiving().blocking_deadline(soon())),
+        (late, late)
+    );
     sender.send(1).unwrap();
-    assert_eq!(receiver.recv_blocking_timeout(SHORT), Ok(1));
+    assert_eq!(receiver.receiving().blocking_timeout(SHORT), Ok(Ok(1)));
 
     let (_sender, mut receiver) = watch::channel(1);
-    assert!(receiver.recv_blocking_timeout(SHORT) == Err(RecvTimeoutError::TimedOut));
+    assert!(receiver.receiving().blocking_timeout(SHORT) == Err(TimedOut));
     let (_sender, mut receiver) = broadcast::channel::<u32>(1);
-    assert_eq!(receiver.recv_blocking_timeout(SHORT), Err(broadcast::RecvTimeoutError::TimedOut));
+    assert_eq!(receiver.receiving().blocking_timeout(SHORT), Err(TimedOut));
     let (_sender, receiver) = unbounded::<u32>();
     let mut set: ReceiverSet<_> = [receiver].into_iter().collect();
-    assert_eq!(set.recv_blocking_timeout(SHORT), Err(RecvTimeoutError::TimedOut));
+    assert_eq!(set.receiving().blocking_timeout(SHORT), Err(TimedOut));
 }
 
 #[test]
@@ -111,11 +120,12 @@ fn full_channel_blocks_sender_and_returns_late_value() {
     watchdog(LONG, || {
         let (sender, receiver) = bounded(1);
         sender.send_blocking(1).unwrap();
-        assert!(matches!(sender.send_blocking_timeout(2, SHORT), Err(SendTimeoutError::TimedOut(2))));
-        assert!(matches!(sender.send_blocking_deadline(3, soon()), Err(SendTimeoutError::TimedOut(3))));
-        assert_eq!(sender.reserve_blocking_timeout(SHORT).err(), Some(ReserveTimeoutError::TimedOut));
+        let mut send = sender.sending(2);
+        assert!(send.blocking_timeout(SHORT).is_err() && send.blocking_deadline(soon()).is_err());
+        assert_eq!(send.into_inner(), Some(2));
+        assert_eq!(sender.reserving().blocking_timeout(SHORT).err(), Some(TimedOut));
         let other = later(move || (receiver.recv_blocking(), receiver));
-        sender.reserve_blocking().unwrap().send(4).unwrap();
+        sender.reserving().blocking().unwrap().send(4).unwrap();
         let (first, receiver) = other.join().unwrap();
         let other = later(move || (receiver.recv_blocking(), receiver));
         sender.send_blocking(5).unwrap();
@@ -123,23 +133,24 @@ fn full_channel_blocks_sender_and_returns_late_value() {
         assert_eq!((first, second, receiver.recv_blocking()), (Ok(1), Ok(4), Ok(5)));
         drop(receiver);
         assert_eq!(sender.send_blocking(6).unwrap_err().into_inner(), 6);
-        assert!(matches!(sender.send_blocking_timeout(7, SHORT), Err(SendTimeoutError::Closed(7))));
-        assert_eq!(sender.reserve_blocking().err(), Some(Closed));
+        assert!(matches!(sender.sending(7).blocking_timeout(SHORT), Ok(Err(ClosedError(7)))));
+        assert_eq!(sender.reserving().blocking().err(), Some(Closed));
 
         let (mut sender, mut receiver) = spsc::bounded(1);
         sender.send_blocking(1).unwrap();
-        assert!(matches!(sender.send_blocking_timeout(2, SHORT), Err(SendTimeoutError::TimedOut(2))));
-        assert_eq!(sender.reserve_blocking_timeout(SHORT).err(), Some(ReserveTimeoutError::TimedOut));
+        let mut send = sender.sending(2);
+        assert_eq!((send.blocking_timeout(SHORT), send.into_inner()), (Err(TimedOut), Some(2)));
+        assert_eq!(sender.reserving().blocking_timeout(SHORT).err(), Some(TimedOut));
         let other = later(move || (receiver.recv_blocking(), receiver));
         sender.send_blocking(3).unwrap();
         let (first, mut receiver) = other.join().unwrap();
         assert_eq!((first, receiver.recv_blocking()), (Ok(1), Ok(3)));
         drop(receiver);
         assert_eq!(sender.send_blocking(4).unwrap_err().into_inner(), 4);
-        assert_eq!(sender.reserve_blocking().err(), Some(Closed));
+        assert_eq!(sender.reserving().blocking().err(), Some(Closed));
 
         let (sender, _receiver) = rendezvous();
-        assert!(matches!(sender.send_blocking_timeout(1, SHORT), Err(SendTimeoutError::TimedOut(1))));
+        assert!(matches!(sender.sending(1).blocking_timeout(SHORT), Err(TimedOut)));
     });
 }
 
@@ -231,16 +242,16 @@ fn selection_blocks_until_one_is_ready() {
     watchdog(LONG, || {
         let (mut senders, mut receivers): (Vec<_>, Vec<_>) = (0..4).map(|_| spsc::unbounded()).unzip();
         let mut select: Select<_> = receivers.iter_mut().map(spsc::Receiver::receiving).collect();
-        assert_eq!(select.wait_blocking_timeout(SHORT), Err(TimedOut));
+        assert_eq!(select.blocking_timeout(SHORT), Err(TimedOut));
         // The second wait leaves the receives registered.
         for n in 0..3 {
             let mut sender = senders.remove(0);
             let other = later(move || sender.send_blocking(n).map(|()| sender));
-            let (_, got) = select.wait_blocking();
+            let (_, got) = select.blocking();
             senders.push(other.join().unwrap().unwrap());
             assert_eq!(got, Ok(n));
         }
-        assert_eq!(select.wait_blocking_deadline(soon()), Err(TimedOut));
+        assert_eq!(select.blocking_deadline(soon()), Err(TimedOut));
     });
 }
 
@@ -259,7 +270,7 @@ fn plain_threads_start_no_pool() {
     let (sender, receiver) = bounded(1);
     let other = thread::spawn(move || (0..1000).for_each(|n| sender.send_blocking(n).unwrap()));
     assert!(receiver.iter_blocking().eq(0..1000));
-    assert_eq!(receiver.recv_blocking_timeout(SHORT), Err(RecvTimeoutError::Closed));
+    assert_eq!(receiver.receiving().blocking_timeout(SHORT), Ok(Err(Closed)));
     other.join().unwrap();
     assert!(threads() <= before && !anabranch::in_pool());
 }
@@ -312,23 +323,23 @@ fn thread_of_pool_has_deadlines_of_pool_clock() {
         let manual = ManualClock::new();
         let pool = Pool::builder().threads(1).clock(manual.clock()).build().unwrap();
         let (_sender, receiver) = unbounded::<u32>();
-        let blocked = thread::spawn(move || pool.install(|| receiver.recv_blocking_timeout(LONG)));
+        let blocked = thread::spawn(move || pool.install(|| receiver.receiving().blocking_timeout(LONG)));
         while !blocked.is_finished() {
             manual.advance(LONG);
             thread::yield_now();
         }
-        assert_eq!(blocked.join().unwrap(), Err(RecvTimeoutError::TimedOut));
+        assert_eq!(blocked.join().unwrap(), Err(TimedOut));
     });
 }
 
 /// The destructor of a thread-local runs while the thread ends, when the thread may have no waiter of its own any more.
 #[test]
 fn ending_thread_can_block() {
-    struct Last(channel::Receiver<u32>, mpsc::Sender<Result<u32, RecvTimeoutError>>);
+    struct Last(channel::Receiver<u32>, mpsc::Sender<Result<u32, TimedOut>>);
 
     impl Drop for Last {
         fn drop(&mut self) {
-            self.1.send(self.0.recv_blocking_timeout(SHORT)).unwrap();
+            self.1.send(self.0.receiving().blocking_timeout(SHORT).map(Result::unwrap)).unwrap();
             self.1.send(Ok(self.0.recv_blocking().unwrap())).unwrap();
         }
     }
@@ -341,9 +352,9 @@ fn ending_thread_can_block() {
         let ending = thread::spawn(move || {
             LAST.with_borrow_mut(|last| last.push(Last(receiver.clone(), results.clone())));
             // The waiter of the thread is made after the destructor of `LAST` was registered, so it is dropped before.
-            assert!(receiver.recv_blocking_timeout(SHORT).is_err());
+            assert!(receiver.receiving().blocking_timeout(SHORT).is_err());
         });
-        assert_eq!(result.recv(), Ok(Err(RecvTimeoutError::TimedOut)));
+        assert_eq!(result.recv(), Ok(Err(TimedOut)));
         sender.send_blocking(9).unwrap();
         assert_eq!(result.recv(), Ok(Ok(9)));
         ending.join().unwrap();
@@ -373,7 +384,7 @@ fn waker_may_block_within_blocked_operation() {
         let waker = Waker::from(Arc::clone(&blocks));
         let (sender, receiver) = rendezvous();
         // A future waits, and the sender that arrives wakes it while it registers its own wait.
-        let mut receiving = pin!(receiver.recv_async());
+        let mut receiving = pin!(receiver.receiving().into_future());
         assert!(receiving.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
         let other = later(move || inner_sender.send_blocking(5));
         let sending = thread::spawn(move || sender.send_blocking(6));

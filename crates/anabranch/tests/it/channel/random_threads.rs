@@ -2,6 +2,7 @@
 
 use crate::common::{Counted, LONG, Random, Tally, waits::Polled, watchdog};
 use anabranch::{
+    Operation,
     channel::{Closed, Receiver, ReceiverSet, Select, Sender, TryRecvError, bounded, rendezvous, spsc, unbounded},
     select,
 };
@@ -20,8 +21,8 @@ fn send_somehow(chance: &mut Random, sender: &Sender<Numbered>, value: Numbered)
     let has_room = sender.capacity() != Some(0);
     match chance.below(6) {
         0 => sender.try_send(value).map_err(|error| (!error.is_full()).then_some(Closed)),
-        1 => anabranch::run(|cx| sender.send_timeout(cx, value, time)).map_err(|_| None),
-        2 => match Polled::new(sender.send_async(value)).poll() {
+        1 => anabranch::run(|cx| sender.sending(value).timeout(cx, time)).map_err(|_| None)?.map_err(|_| Some(Closed)),
+        2 => match Polled::new(sender.sending(value).into_future()).poll() {
             Some(sent) => sent.map_err(|_| Some(Closed)),
             // It may be taken before it is dropped.
             None => Err(None),
@@ -40,7 +41,7 @@ fn send_somehow(chance: &mut Random, sender: &Sender<Numbered>, value: Numbered)
         _ => {
             let weak = sender.downgrade();
             let again = weak.upgrade().expect("there is this one");
-            anabranch::run(|cx| again.send_timeout(cx, value, time)).map_err(|_| None)
+            anabranch::run(|cx| again.sending(value).timeout(cx, time)).map_err(|_| None)?.map_err(|_| Some(Closed))
         }
     }
 }
@@ -54,15 +55,15 @@ fn receive_somehow(
     let time = Duration::from_micros(chance.below(30));
     match chance.below(6) {
         0 => got.push(receiver.try_recv().map_err(|error| (error == TryRecvError::Closed).then_some(Closed))?),
-        1 => got.push(anabranch::run(|cx| receiver.recv_timeout(cx, time)).map_err(|_| None)?),
-        2 => match Polled::new(receiver.recv_async()).poll() {
+        1 => got.push(anabranch::run(|cx| receiver.receiving().timeout(cx, time)).map_err(|_| None)?.map_err(Some)?),
+        2 => match Polled::new(receiver.receiving().into_future()).poll() {
             Some(received) => got.push(received.map_err(Some)?),
             None => return Err(None),
         },
         3 => got.extend(receiver.drain().take(3)),
         4 => {
             let mut select = Select::from(vec![receiver.receiving(), receiver.receiving()]);
-            match anabranch::run(|cx| select.wait_timeout(cx, time)) {
+            match anabranch::run(|cx| select.timeout(cx, time)) {
                 Ok((_, received)) => got.push(received.map_err(Some)?),
                 Err(_) => return Err(None),
             }
@@ -159,9 +160,13 @@ fn stream_somehow(
     let back = match chance.below(7) {
         0 => sender.try_send(value).map_err(|error| (!error.is_full(), Some(error.into_inner()))),
         1 => {
-            anabranch::run(|cx| sender.send_timeout(cx, value, time)).map_err(|error| (false, Some(error.into_inner())))
+            let mut send = sender.sending(value);
+            match anabranch::run(|cx| send.timeout(cx, time)) {
+                Ok(sent) => sent.map_err(|refused| (true, Some(refused.0))),
+                Err(_) => Err((false, send.into_inner())),
+            }
         }
-        2 => match Polled::new(sender.send_async(value)).poll() {
+        2 => match Polled::new(sender.sending(value).into_future()).poll() {
             Some(sent) => sent.map_err(|refused| (true, Some(refused.0))),
             None => Err((false, None)),
         },
@@ -184,8 +189,9 @@ fn stream_somehow(
             *values = few;
             return sent.unwrap_or(Ok(()));
         }
-        _ => match anabranch::run(|cx| sender.reserve_timeout(cx, time)) {
-            Ok(permit) => permit.send(value).map_err(|refused| (true, Some(refused.0))),
+        _ => match anabranch::run(|cx| sender.reserving().timeout(cx, time)) {
+            Ok(Ok(permit)) => permit.send(value).map_err(|refused| (true, Some(refused.0))),
+            Ok(Err(Closed)) => Err((true, Some(value))),
             Err(_) => Err((false, Some(value))),
         },
     };
@@ -203,8 +209,8 @@ fn take_somehow(
     let time = Duration::from_micros(chance.below(30));
     match chance.below(6) {
         0 => got.push(receiver.try_recv().map_err(|error| (error == TryRecvError::Closed).then_some(Closed))?),
-        1 => got.push(anabranch::run(|cx| receiver.recv_timeout(cx, time)).map_err(|_| None)?),
-        2 => match Polled::new(receiver.recv_async()).poll() {
+        1 => got.push(anabranch::run(|cx| receiver.receiving().timeout(cx, time)).map_err(|_| None)?.map_err(Some)?),
+        2 => match Polled::new(receiver.receiving().into_future()).poll() {
             Some(received) => got.push(received.map_err(Some)?),
             None => return Err(None),
         },
@@ -213,7 +219,7 @@ fn take_somehow(
             let mut select = Select::from(vec![receiver.receiving()]);
             // From the second wait on it goes on waiting between them.
             for _ in 0..3 {
-                match anabranch::run(|cx| select.wait_timeout(cx, time)) {
+                match anabranch::run(|cx| select.timeout(cx, time)) {
                     Ok((_, received)) => got.push(received.map_err(Some)?),
                     Err(_) => return Err(None),
                 }
@@ -224,12 +230,12 @@ fn take_somehow(
             let (_, elsewhere) = spsc::unbounded();
             let mut set = ReceiverSet::new();
             let member = set.insert(std::mem::replace(receiver, elsewhere));
-            let received = anabranch::run(|cx| set.recv_timeout(cx, time));
-            if let Ok((_, Err(Closed))) = received {
+            let received = anabranch::run(|cx| set.receiving().timeout(cx, time));
+            if let Ok(Ok((_, Err(Closed)))) = received {
                 return Err(Some(Closed));
             }
             *receiver = set.remove(member).expect("it has not closed");
-            got.push(received.map_err(|_| None)?.1.map_err(Some)?);
+            got.push(received.map_err(|_| None)?.map_err(Some)?.1.map_err(Some)?);
         }
     }
     Ok(())

@@ -4,7 +4,7 @@
 
 use crate::common::{LONG, waits::Polled, watchdog};
 use anabranch::{
-    Cancelled, TimedOut,
+    Cancelled, Operation, TimedOut,
     channel::{
         ReceiverSet, RecvError, bounded,
         broadcast::{self, ClosedOrLagged, Lagged},
@@ -105,14 +105,14 @@ fn lagging_receiver_is_told_once() {
             assert_eq!(receiver.recv(cx), Err(broadcast::RecvError::Lagged(3)));
             assert_eq!((rest(&mut receiver), receiver.lagged()), (vec![4, 5], 3));
             lag();
-            let late = Err(broadcast::RecvTimeoutError::Lagged(3));
-            assert_eq!(receiver.recv_timeout(cx, Duration::ZERO), late);
+            let late = Ok(Err(broadcast::ClosedOrLagged::Lagged(3)));
+            assert_eq!(receiver.receiving().timeout(cx, Duration::ZERO), late);
             assert_eq!(rest(&mut receiver), [4, 5]);
             lag();
             assert_eq!(receiver.try_recv(), Err(broadcast::TryRecvError::Lagged(3)));
             assert_eq!(rest(&mut receiver), [4, 5]);
             lag();
-            assert_eq!(cx.block_on(receiver.recv_async()), Ok(Err(ClosedOrLagged::Lagged(3))));
+            assert_eq!(cx.block_on(receiver.receiving().into_future()), Ok(Err(ClosedOrLagged::Lagged(3))));
             assert_eq!(rest(&mut receiver), [4, 5]);
             lag();
             assert_eq!(select!(cx, { got = receiver.receiving() => got.err() }), Ok(Some(ClosedOrLagged::Lagged(3))));
@@ -134,7 +134,7 @@ fn lagging_receiver_is_told_once() {
             assert_eq!(got, [Err(Lagged(3)), Ok(4), Ok(5)]);
         });
         let mut waiting = sender.subscribe();
-        let mut future = Polled::waiting(waiting.recv_async());
+        let mut future = Polled::waiting(waiting.receiving().into_future());
         lag();
         assert_eq!(future.poll(), Some(Err(ClosedOrLagged::Lagged(3))));
     });

@@ -132,40 +132,46 @@ fn receiver_may_receive_or_drop_inside_send() {
     watchdog(LONG, || {
         let tally = Tally::default();
         // The future takes the value from the sender, which has only begun to wait.
-        check_receiver!(tally, rendezvous(), |receiver| receiver.recv_async(), |sender, value| {
+        check_receiver!(tally, rendezvous(), |receiver| receiver.receiving().into_future(), |sender, value| {
             let mut context = Context::from_waker(Waker::noop());
-            matches!(pin!(sender.send_async(value)).poll(&mut context), Poll::Ready(Ok(())))
+            matches!(pin!(sender.sending(value).into_future()).poll(&mut context), Poll::Ready(Ok(())))
         });
         for room in [1, 7] {
-            check_receiver!(tally, bounded(room), |receiver| receiver.recv_async(), |sender, value| sender
-                .try_send(value)
-                .is_ok());
+            check_receiver!(tally, bounded(room), |receiver| receiver.receiving().into_future(), |sender, value| {
+                sender.try_send(value).is_ok()
+            });
         }
-        check_receiver!(tally, unbounded(), |receiver| receiver.recv_async(), |sender, value| sender
+        check_receiver!(tally, unbounded(), |receiver| receiver.receiving().into_future(), |sender, value| sender
             .try_send(value)
             .is_ok());
-        check_receiver!(tally, spsc::bounded(1), |receiver| receiver.recv_async(), |sender, value| sender
+        check_receiver!(tally, spsc::bounded(1), |receiver| receiver.receiving().into_future(), |sender, value| sender
             .try_send(value)
             .is_ok());
-        check_receiver!(tally, spsc::bounded(7), |receiver| receiver.recv_async(), |sender, value| sender
+        check_receiver!(tally, spsc::bounded(7), |receiver| receiver.receiving().into_future(), |sender, value| sender
             .try_send(value)
             .is_ok());
-        check_receiver!(tally, spsc::unbounded(), |receiver| receiver.recv_async(), |sender, value| sender
-            .try_send(value)
-            .is_ok());
-        check_receiver!(tally, broadcast::channel(3), |receiver| receiver.recv_async(), |sender, value| sender
-            .send(value)
-            .is_ok());
-        check_receiver!(tally, watch::channel(tally.make()), |receiver| receiver.recv_async(), |sender, value| sender
-            .send(value)
-            .is_ok());
+        check_receiver!(tally, spsc::unbounded(), |receiver| receiver.receiving().into_future(), |sender, value| {
+            sender.try_send(value).is_ok()
+        });
+        check_receiver!(
+            tally,
+            broadcast::channel(3),
+            |receiver| receiver.receiving().into_future(),
+            |sender, value| sender.send(value).is_ok()
+        );
+        check_receiver!(
+            tally,
+            watch::channel(tally.make()),
+            |receiver| receiver.receiving().into_future(),
+            |sender, value| sender.send(value).is_ok()
+        );
         check_receiver!(
             tally,
             {
                 let (sender, receiver) = spsc::unbounded();
                 (sender, ReceiverSet::from_iter([receiver]))
             },
-            |set| async { set.recv_async().await.and_then(|(_, received)| received) },
+            |set| async { set.receiving().await.and_then(|(_, received)| received) },
             |sender, value| sender.try_send(value).is_ok()
         );
         check_receiver!(
@@ -192,7 +198,7 @@ fn oneshot_receiver_may_receive_or_drop_inside_send() {
             let task = inline(is_dropped, {
                 let count = count.clone();
                 async move {
-                    if let Ok(value) = receiver.recv_async().await {
+                    if let Ok(value) = receiver.receiving().await {
                         count.add(value);
                     }
                 }
@@ -219,7 +225,7 @@ macro_rules! check_sender {
                 let tally = $tally.clone();
                 async move {
                     for _ in 0..MANY {
-                        if sender.send_async(tally.make()).await.is_err() {
+                        if sender.sending(tally.make()).await.is_err() {
                             return;
                         }
                     }
@@ -256,7 +262,7 @@ fn tasks_may_wake_each_other_recursively() {
     let ((there, inbox), (back, outbox)) = (unbounded(), unbounded());
     let count = Count::default();
     let echo = inline(false, async move {
-        while let Ok(n) = inbox.recv_async().await {
+        while let Ok(n) = inbox.receiving().await {
             back.try_send(n).unwrap();
         }
     });
@@ -264,7 +270,7 @@ fn tasks_may_wake_each_other_recursively() {
     let caller = inline(false, {
         let count = count.clone();
         async move {
-            while let Ok(n) = outbox.recv_async().await {
+            while let Ok(n) = outbox.receiving().await {
                 count.add(n);
                 if n > 0 {
                     there.try_send(n - 1_usize).unwrap();

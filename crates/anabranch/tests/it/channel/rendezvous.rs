@@ -7,7 +7,8 @@ use crate::common::{
     watchdog,
 };
 use anabranch::{
-    channel::{ReceiverSet, RecvTimeoutError, Select, SendTimeoutError, TryRecvError, TrySendError, rendezvous},
+    Operation, WaitError,
+    channel::{ReceiverSet, Select, TryRecvError, TrySendError, rendezvous},
     select,
 };
 use std::{
@@ -93,7 +94,7 @@ fn chosen_selection_receives() {
 fn try_send_does_not_pair_with_pending_future() {
     watchdog(LONG, || {
         let (sender, receiver) = rendezvous();
-        let mut future = Polled::waiting(receiver.recv_async());
+        let mut future = Polled::waiting(receiver.receiving().into_future());
         assert!(sender.is_full());
         assert_eq!(sender.try_send(1), Err(TrySendError::Full(1)));
         assert!(!future.is_woken() && receiver.is_empty());
@@ -108,7 +109,7 @@ fn try_send_does_not_pair_with_pending_future() {
         let selection = Polled::waiting(async { select!(async, { got = receiver.receiving() => got }) });
         let blocked = pool.spawn({
             let receiver = receiver.clone();
-            move |cx| cx.block_on(receiver.recv_async())
+            move |cx| cx.block_on(receiver.receiving().into_future())
         });
         until_waiting(&pool, 1, "future");
         assert_eq!(sender.try_send(3), Err(TrySendError::Full(3)));
@@ -124,9 +125,9 @@ fn dropped_receive_leaves_nothing() {
     let tally = Tally::default();
     let (sender, receiver) = rendezvous();
     for is_sending in [false, true] {
-        let future = Polled::waiting(receiver.recv_async());
+        let future = Polled::waiting(receiver.receiving().into_future());
         assert!(sender.try_send(tally.make()).is_err_and(|error| error.is_full()));
-        let mut sending = Polled::new(sender.send_async(tally.make()));
+        let mut sending = Polled::new(sender.sending(tally.make()).into_future());
         if is_sending {
             assert!(sending.poll().is_none() && future.is_woken());
         }
@@ -136,8 +137,8 @@ fn dropped_receive_leaves_nothing() {
         assert!(!is_sending || sending.poll().is_some_and(|sent| sent.is_ok()));
     }
     // A close takes nothing from a sender whose receiver has gone.
-    let future = Polled::waiting(receiver.recv_async());
-    let mut sending = Polled::waiting(sender.send_async(tally.make()));
+    let future = Polled::waiting(receiver.receiving().into_future());
+    let mut sending = Polled::waiting(sender.sending(tally.make()).into_future());
     drop(future);
     sender.close();
     assert_eq!(receiver.try_recv().err(), Some(TryRecvError::Closed));
@@ -151,11 +152,11 @@ fn cancelled_or_late_receive_gets_nothing() {
     watchdog(LONG, || {
         on_the_only_thread(|cx| {
             let (sender, receiver) = rendezvous();
-            for (wait, error) in [(SHORT, RecvTimeoutError::TimedOut), (LONG, RecvTimeoutError::Cancelled)] {
+            for (wait, error) in [(SHORT, WaitError::TimedOut), (LONG, WaitError::Cancelled)] {
                 let other = receiver.clone();
-                let chosen = anabranch::spawn(move |cx| other.recv_timeout(cx, wait));
+                let chosen = anabranch::spawn(move |cx| other.receiving().timeout(cx, wait));
                 until_waiting_in(cx, 1);
-                if error == RecvTimeoutError::Cancelled {
+                if error == WaitError::Cancelled {
                     chosen.cancel();
                     // Its wait is over, although it has not run since.
                     assert_eq!(sender.try_send(1), Err(TrySendError::Full(1)));
@@ -181,7 +182,8 @@ fn two_futures_of_one_task_pair() {
     let (sender, receiver) = rendezvous();
     for is_sender_first in [false, true] {
         let (mut sent, mut got) = (None, None);
-        let (mut sending, mut receiving) = (pin!(sender.send_async(7)), pin!(receiver.recv_async()));
+        let (mut sending, mut receiving) =
+            (pin!(sender.sending(7).into_future()), pin!(receiver.receiving().into_future()));
         let mut both = Polled::new(poll_fn(|context| {
             for is_sender in [is_sender_first, !is_sender_first] {
                 if is_sender && sent.is_none() {
@@ -208,9 +210,9 @@ fn two_futures_of_one_task_pair() {
 fn waiting_send_survives_dropped_receive_future() {
     watchdog(LONG, || {
         let (sender, receiver) = rendezvous();
-        let first = Polled::waiting(receiver.recv_async());
-        let second = Polled::waiting(receiver.recv_async());
-        let mut sending = Polled::waiting(sender.send_async(1));
+        let first = Polled::waiting(receiver.receiving().into_future());
+        let second = Polled::waiting(receiver.receiving().into_future());
+        let mut sending = Polled::waiting(sender.sending(1).into_future());
         assert!(first.is_woken() && !second.is_woken());
         drop(first);
         assert!(second.is_woken());
@@ -218,13 +220,13 @@ fn waiting_send_survives_dropped_receive_future() {
         assert!(sending.poll().is_none() && receiver.is_empty());
         assert_eq!((receiver.try_recv(), sending.poll()), (Ok(1), Some(Ok(()))));
 
-        let mut future = Polled::waiting(receiver.recv_async());
+        let mut future = Polled::waiting(receiver.receiving().into_future());
         anabranch::run(|cx| {
-            assert_eq!(sender.send_timeout(cx, 2, SHORT), Err(SendTimeoutError::TimedOut(2)));
+            assert_eq!(sender.sending(2).timeout(cx, SHORT), Err(WaitError::TimedOut));
         });
         // It was woken for what is not there any more.
         assert!(future.is_woken() && future.poll().is_none());
-        let mut sending = Polled::waiting(sender.send_async(3));
+        let mut sending = Polled::waiting(sender.sending(3).into_future());
         assert_eq!((future.poll(), sending.poll()), (Some(Ok(3)), Some(Ok(()))));
     });
 }
@@ -239,7 +241,7 @@ fn selection_with_default_pairs_with_committed_receiver() {
             |n| pool.run(|cx| select!(cx, { sent = sender.sending(n) => sent.is_ok(), default => false }).unwrap());
         let mut send_async =
             Polled::new(async { select!(async, { sent = sender.sending(1) => sent.is_ok(), default => false }) });
-        let future = Polled::waiting(receiver.recv_async());
+        let future = Polled::waiting(receiver.receiving().into_future());
         assert!(!send(1) && send_async.poll() == Some(false));
         assert_eq!(Select::from_iter([sender.sending(1)]).try_now(), None);
         drop(future);
@@ -264,14 +266,14 @@ fn unused_set_accepts_nothing() {
         let member = set.insert(receiver);
         assert_eq!(sender.try_send(1), Err(TrySendError::Full(1)));
         anabranch::run(|cx| {
-            assert_eq!(sender.send_timeout(cx, 2, SHORT), Err(SendTimeoutError::TimedOut(2)));
+            assert_eq!(sender.sending(2).timeout(cx, SHORT), Err(WaitError::TimedOut));
         });
         assert_eq!(set.try_recv(), Err(TryRecvError::Empty));
-        let mut sending = Polled::waiting(sender.send_async(3));
+        let mut sending = Polled::waiting(sender.sending(3).into_future());
         assert_eq!((set.try_recv(), sending.poll()), (Ok((member, Ok(3))), Some(Ok(()))));
         // One that waits is woken, in each way to wait.
-        let mut receiving = Polled::waiting(set.recv_async());
-        let mut again = Polled::waiting(sender.send_async(4));
+        let mut receiving = Polled::waiting(set.receiving().into_future());
+        let mut again = Polled::waiting(sender.sending(4).into_future());
         assert!(receiving.is_woken());
         assert_eq!((receiving.poll(), again.poll()), (Some(Ok((member, Ok(4)))), Some(Ok(()))));
         drop((receiving, sending, again));
@@ -288,12 +290,12 @@ fn unused_set_accepts_nothing() {
 fn dropped_set_passes_wakeup_on() {
     let (sender, receiver) = rendezvous();
     let mut set = ReceiverSet::from_iter([receiver.clone()]);
-    let mut future = Polled::waiting(receiver.recv_async());
-    let mut sending = Polled::waiting(sender.send_async(1));
+    let mut future = Polled::waiting(receiver.receiving().into_future());
+    let mut sending = Polled::waiting(sender.sending(1).into_future());
     assert!(!future.is_woken());
     assert_eq!(set.drain().next().map(|(_, got)| got), Some(Ok(1)));
     assert_eq!(sending.poll(), Some(Ok(())));
-    let mut sending = Polled::waiting(sender.send_async(2));
+    let mut sending = Polled::waiting(sender.sending(2).into_future());
     drop((set, receiver.clone()));
     assert!(future.is_woken());
     assert_eq!((future.poll(), sending.poll()), (Some(Ok(2)), Some(Ok(()))));
@@ -329,7 +331,7 @@ fn many_senders_and_receivers_pair() {
                         loop {
                             let got = match kind {
                                 0 => receiver.recv(cx).ok(),
-                                1 => cx.block_on(receiver.recv_async()).unwrap().ok(),
+                                1 => cx.block_on(receiver.receiving().into_future()).unwrap().ok(),
                                 _ => select!(cx, { got = receiver.receiving() => got.ok() }).unwrap(),
                             };
                             let Some(n) = got else { return sum };

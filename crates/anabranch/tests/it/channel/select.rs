@@ -176,7 +176,7 @@ fn selection_does_not_pair_with_itself() {
                 sent = sender.sending(1) => { sent.unwrap(); None },
             })
         });
-        let mut sending = Polled::waiting(sender.send_async(2));
+        let mut sending = Polled::waiting(sender.sending(2).into_future());
         assert_eq!(waiting.poll(), Some(Some(2)));
         assert_eq!(sending.poll(), Some(Ok(())));
     });
@@ -261,7 +261,7 @@ fn spsc_receives_persist_across_selections() {
             while open > 0 {
                 let done = match came % 4 {
                     0 => select.try_now(),
-                    1 => select.wait_timeout(cx, SHORT).ok(),
+                    1 => select.timeout(cx, SHORT).ok(),
                     2 if came % 16 == 2 => Some(cx.block_on(select.wait_async()).unwrap()),
                     _ => Some(select.wait(cx).unwrap()),
                 };
@@ -313,7 +313,7 @@ fn watch_can_be_selected_repeatedly() {
     ) {
         let mut select = Select::from_iter(operations);
         for n in 0..4 {
-            assert_eq!(select.wait_timeout(cx, SHORT), Err(WaitError::TimedOut));
+            assert_eq!(select.timeout(cx, SHORT), Err(WaitError::TimedOut));
             let index = n as usize % 2;
             senders[index](n);
             assert_eq!(select.wait(cx), Ok((index, Ok(Arc::new(n)))));

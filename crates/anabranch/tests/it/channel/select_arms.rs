@@ -182,7 +182,7 @@ fn future_wakes_selection() {
         });
         let mut receiver = receiver;
         let got = select!(cx, {
-            got = awaiting(receiver.recv_async()) => got,
+            got = awaiting(receiver.receiving().into_future()) => got,
             () = awaiting(pending()) => unreachable!(),
             () = cx.sleeping(FOREVER) => unreachable!(),
         });

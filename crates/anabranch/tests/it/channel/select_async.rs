@@ -150,7 +150,7 @@ fn async_arms_may_break_continue_and_return() {
         let mut sum = 0;
         loop {
             let n = select!(biased async, {
-                n = receiver.receiving() => n? + receiver.recv_async().await?,
+                n = receiver.receiving() => n? + receiver.receiving().await?,
                 n = other.receiving() => match n {
                     Ok(n) => return Ok(sum + n),
                     Err(Closed) => break,
@@ -188,8 +188,8 @@ fn dropped_selection_passes_wakeup_on() {
                 Polled::new(Box::pin(async { select.wait_async().await.1.unwrap() }))
             };
             assert!(first.poll().is_none());
-            let mut second = Polled::waiting(receiver.recv_async());
-            let _sending = Polled::begun(sender.send_async(7));
+            let mut second = Polled::waiting(receiver.receiving().into_future());
+            let _sending = Polled::begun(sender.sending(7).into_future());
             assert!(first.is_woken() && !second.is_woken());
             drop(first);
             assert!(second.is_woken());
@@ -356,7 +356,7 @@ fn ready_async_select_yields_to_other_tasks() {
                     let mut select = Select::from(vec![closed.receiving()]);
                     while !is_over.load(Ordering::Relaxed) {
                         match kind {
-                            0 => assert_eq!(closed.recv_async().await, Err(Closed)),
+                            0 => assert_eq!(closed.receiving().await, Err(Closed)),
                             1 => assert_eq!(select.wait_async().await, (0, Err(Closed))),
                             2 => select!(async, { got = closed.receiving() => assert_eq!(got, Err(Closed)) }),
                             _ => select!(async, { _ = closed.receiving() => (), default => unreachable!() }),

@@ -32,7 +32,7 @@ fn forgotten_wait_ends_when_selection_is_reused() {
     drop(waiting);
     drop(moved);
     // No waiter is left at the channels.
-    let mut last = Polled::waiting(receivers[5].recv_async());
+    let mut last = Polled::waiting(receivers[5].receiving().into_future());
     senders[5].try_send(5).unwrap();
     assert_eq!(last.poll(), Some(Ok(5)));
 }
@@ -48,7 +48,7 @@ fn forgotten_wait_for_event_does_not_block() {
     let mut forgotten = Box::pin(async { trigger.wait_async().await });
     assert!(forgotten.as_mut().poll(&mut context).is_pending());
     mem::forget(forgotten);
-    let mut forgotten = Box::pin(async { set.recv_async().await });
+    let mut forgotten = Box::pin(async { set.receiving().await });
     assert!(forgotten.as_mut().poll(&mut context).is_pending());
     mem::forget(forgotten);
     let mut waiting = Polled::waiting(async {
@@ -137,7 +137,7 @@ fn permits_and_sets_can_be_selected_repeatedly() {
         let mut select: Select<_> = sets.iter_mut().map(ReceiverSet::receiving).collect();
         for n in 0..4 {
             anabranch::run(|cx| {
-                assert!(room.wait_timeout(cx, SHORT).is_err() && select.wait_timeout(cx, SHORT).is_err());
+                assert!(room.timeout(cx, SHORT).is_err() && select.timeout(cx, SHORT).is_err());
             });
             let (mut keeping, mut receiving) =
                 (Polled::waiting(room.wait_async()), Polled::waiting(select.wait_async()));

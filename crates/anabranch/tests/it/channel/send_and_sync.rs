@@ -4,8 +4,8 @@
 //! at the ends of a channel. Each type is checked for each kind of value.
 
 use anabranch::channel::{
-    self, Closed, ClosedError, Permit, Receive, Receiver, ReceiverSet, Select, SendError, SendTimeoutError, Sender,
-    TrySendError, WeakSender, bounded, broadcast, oneshot, spsc, watch,
+    self, Closed, ClosedError, Permit, Receive, Receiver, ReceiverSet, Select, SendError, Sender, TrySendError,
+    WeakSender, bounded, broadcast, oneshot, spsc, watch,
 };
 use std::{cell::Cell, marker::PhantomData, rc::Rc, sync::MutexGuard};
 
@@ -131,10 +131,10 @@ fn rustsec_2026_0221_ends_and_operations_are_send_as_their_values() {
 /// A value that comes back is the sender's own again.
 #[test]
 fn errors_are_send_as_their_values() {
-    assert_eq!(crosses!((ClosedError<u8>, SendError<u8>, SendTimeoutError<u8>, TrySendError<u8>)), BOTH);
+    assert_eq!(crosses!((ClosedError<u8>, SendError<u8>, TrySendError<u8>)), BOTH);
     assert_eq!(crosses!(ClosedError<Cell<u8>>), (true, false));
     assert_eq!(crosses!(SendError<Rc<u8>>), NEITHER);
-    assert_eq!(crosses!(SendTimeoutError<Rc<u8>>), NEITHER);
+    assert_eq!(crosses!(SendError<Rc<u8>>), NEITHER);
     assert_eq!(crosses!(TrySendError<MutexGuard<'static, u8>>), (false, true));
 }
 
@@ -168,18 +168,18 @@ macro_rules! futures {
         }
         of_one_type(&sender, &inlet, &answer, &events, $value);
         [
-            can_be_sent!(sender.send_async($value)),
-            can_be_sent!(sender.reserve_async()),
-            can_be_sent!(receiver.recv_async()),
+            can_be_sent!(sender.sending($value).into_future()),
+            can_be_sent!(sender.reserving().into_future()),
+            can_be_sent!(receiver.receiving().into_future()),
             can_be_sent!(receiver.recv_many_async(&mut many, 2)),
-            can_be_sent!(inlet.send_async($value)),
+            can_be_sent!(inlet.sending($value).into_future()),
             can_be_sent!(inlet.send_all_async(&mut batch)),
-            can_be_sent!(inlet.reserve_async()),
-            can_be_sent!(outlet.recv_async()),
-            can_be_sent!(answer.recv_async()),
-            can_be_sent!(settings.recv_async()),
-            can_be_sent!(events.recv_async()),
-            can_be_sent!(set.recv_async()),
+            can_be_sent!(inlet.reserving().into_future()),
+            can_be_sent!(outlet.receiving().into_future()),
+            can_be_sent!(answer.receiving().into_future()),
+            can_be_sent!(settings.receiving().into_future()),
+            can_be_sent!(events.receiving().into_future()),
+            can_be_sent!(set.receiving().into_future()),
             can_be_sent!(select.wait_async()),
         ]
     }};

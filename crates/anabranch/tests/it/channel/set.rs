@@ -2,9 +2,9 @@
 
 use crate::common::{LONG, Tally, in_pools, pool, watchdog};
 use anabranch::{
+    Operation, WaitError,
     channel::{
-        Closed, ReceiverSet, RecvError, RecvTimeoutError, TryRecvError, bounded, broadcast, oneshot, rendezvous, spsc,
-        unbounded, watch,
+        Closed, ReceiverSet, RecvError, TryRecvError, bounded, broadcast, oneshot, rendezvous, spsc, unbounded, watch,
     },
     select,
 };
@@ -116,7 +116,7 @@ fn dropped_set_passes_wakeups_on() {
     let mut set = ReceiverSet::new();
     set.insert(receiver.clone());
     assert_eq!(set.try_recv(), Err(TryRecvError::Empty));
-    let mut waiting = pin!(receiver.recv_async());
+    let mut waiting = pin!(receiver.receiving().into_future());
     let mut context = Context::from_waker(Waker::noop());
     assert!(waiting.as_mut().poll(&mut context).is_pending());
     sender.try_send(5).unwrap();
@@ -131,14 +131,14 @@ fn set_works_with_deadlines_selections_and_tasks() {
         let (sender, receiver) = unbounded();
         let member = set.insert(receiver);
         pool.run(|cx| {
-            assert_eq!(set.recv_timeout(cx, SHORT), Err(RecvTimeoutError::TimedOut));
+            assert_eq!(set.receiving().timeout(cx, SHORT), Err(WaitError::TimedOut));
             sender.try_send(1).unwrap();
             let got = select!(cx, {
                 got = set.receiving() => got.unwrap(),
                 () = cx.sleeping(LONG) => unreachable!(),
             });
             assert_eq!(got, Ok((member, Ok(1))));
-            let task = pool.spawn_async(async move { (set.recv_async().await, set.recv_async().await) });
+            let task = pool.spawn_async(async move { (set.receiving().await, set.receiving().await) });
             cx.sleep(SHORT).unwrap();
             sender.try_send(2).unwrap();
             drop(sender);
@@ -298,7 +298,7 @@ fn send_on_own_thread_wakes_set() {
     let waker = Waker::from(Arc::clone(&calls));
     let mut context = Context::from_waker(&waker);
     for n in 0..LONG_ENOUGH {
-        let mut waiting = Box::pin(set.recv_async());
+        let mut waiting = Box::pin(set.receiving().into_future());
         // Now and then a future lets others run first, and wakes itself.
         while !waits(&calls, || assert!(waiting.as_mut().poll(&mut context).is_pending())) {}
         let before = calls.0.load(Ordering::Relaxed);

@@ -2,8 +2,8 @@
 
 use crate::common::{LONG, in_pools, watchdog};
 use anabranch::{
-    Cx,
-    channel::{Closed, ReserveTimeoutError, TryRecvError, TrySendError, spsc},
+    Cx, Operation, WaitError,
+    channel::{Closed, TryRecvError, TrySendError, spsc},
 };
 use proptest::prelude::*;
 use std::{
@@ -52,14 +52,14 @@ fn values_arrive_between_tasks() {
         for (mut sender, mut receiver) in streams() {
             let sending = pool.spawn_async(async move {
                 for n in 0..1000 {
-                    sender.send_async(n).await.unwrap();
+                    sender.sending(n).await.unwrap();
                 }
             });
             let receiving = pool.spawn_async(async move {
                 for n in 0..1000 {
-                    assert_eq!(receiver.recv_async().await, Ok(n));
+                    assert_eq!(receiver.receiving().await, Ok(n));
                 }
-                assert_eq!(receiver.recv_async().await, Err(Closed));
+                assert_eq!(receiver.receiving().await, Err(Closed));
             });
             pool.run(|cx| {
                 sending.join(cx).unwrap();
@@ -119,13 +119,13 @@ fn reserve_works_in_all_forms() {
         pool.run(|cx| {
             sender.try_reserve().unwrap().send(1).unwrap();
             assert!(sender.try_reserve().is_err());
-            assert_eq!(sender.reserve_timeout(cx, SHORT).err(), Some(ReserveTimeoutError::TimedOut));
+            assert_eq!(sender.reserving().timeout(cx, SHORT).err(), Some(WaitError::TimedOut));
             let late = cx.now();
-            assert_eq!(sender.reserve_deadline(cx, late).err(), Some(ReserveTimeoutError::TimedOut));
+            assert_eq!(sender.reserving().deadline(cx, late).err(), Some(WaitError::TimedOut));
             assert_eq!(receiver.recv(cx), Ok(1));
-            drop(sender.reserve_timeout(cx, SHORT).unwrap());
+            drop(sender.reserving().timeout(cx, SHORT).unwrap().unwrap());
             let sending = pool.spawn_async(async move {
-                sender.reserve_async().await.unwrap().send(2).unwrap();
+                sender.reserving().await.unwrap().send(2).unwrap();
                 let mut values: VecDeque<_> = (3..20).collect();
                 sender.send_all_async(&mut values).await.unwrap();
                 let mut more = VecDeque::from([20, 21]);
@@ -267,7 +267,7 @@ fn forgotten_send_is_not_taken_for_a_receiver() {
             assert_eq!(receiver.recv(cx), Ok(n));
         }
         (1..=3).for_each(|n| sender.try_send(n).unwrap());
-        let mut forgotten = Box::pin(sender.send_async(4));
+        let mut forgotten = Box::pin(sender.sending(4).into_future());
         assert!(forgotten.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
         std::mem::forget(forgotten);
         let send = move |cx: &Cx<'_>| {

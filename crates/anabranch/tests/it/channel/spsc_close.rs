@@ -2,11 +2,8 @@
 
 use crate::common::{LONG, Tally, in_pools, pool, waits::Polled, watchdog};
 use anabranch::{
-    Cancelled, Cx, WaitError,
-    channel::{
-        Closed, RecvError, RecvTimeoutError, SendAllError, SendError, SendTimeoutError, TryRecvError, TrySendError,
-        oneshot, spsc,
-    },
+    Cancelled, Cx, Operation, WaitError,
+    channel::{Closed, RecvError, SendError, TryRecvError, TrySendError, oneshot, spsc},
 };
 use std::{collections::VecDeque, thread, time::Duration};
 
@@ -24,7 +21,7 @@ fn failed_send_returns_value() {
             let (mut sender, mut receiver) = spsc::bounded(1);
             sender.send(cx, tally.make()).unwrap();
             assert!(matches!(sender.try_send(tally.make()), Err(TrySendError::Full(_))));
-            assert!(matches!(sender.send_timeout(cx, tally.make(), SHORT), Err(SendTimeoutError::TimedOut(_))));
+            assert!(matches!(sender.sending(tally.make()).timeout(cx, SHORT), Err(WaitError::TimedOut)));
             let late = cx.timeout(SHORT, |cx| {
                 let sent = sender.send(cx, tally.make());
                 assert!(matches!(sent, Err(SendError::Cancelled(_))));
@@ -37,7 +34,7 @@ fn failed_send_returns_value() {
             assert_eq!(batch.len(), 2);
             receiver.close();
             assert!(matches!(sender.send(cx, tally.make()), Err(SendError::Closed(_))));
-            assert_eq!(sender.send_all(cx, &mut batch), Err(SendAllError::Closed));
+            assert_eq!(sender.send_all(cx, &mut batch), Err(SendError::Closed(())));
             assert_eq!(batch.len(), 2);
             assert!(receiver.recv(cx).is_ok());
             assert!(matches!(receiver.recv(cx), Err(RecvError::Closed)));
@@ -115,9 +112,10 @@ fn cancellation_loses_no_value() {
                 for n in 0..N {
                     let mut value = n;
                     loop {
-                        match sender.send_timeout(cx, value, Duration::from_micros(n as u64 % 50)) {
-                            Ok(()) => break,
-                            Err(error) => value = error.into_inner(),
+                        let mut send = sender.sending(value);
+                        match send.timeout(cx, Duration::from_micros(n as u64 % 50)) {
+                            Ok(sent) => break sent.unwrap(),
+                            Err(_) => value = send.into_inner().unwrap(),
                         }
                     }
                 }
@@ -127,10 +125,10 @@ fn cancellation_loses_no_value() {
                 begun.send(()).unwrap();
                 has_met.recv(cx).unwrap();
                 loop {
-                    match receiver.recv_timeout(cx, Duration::from_micros(got.len() as u64 % 70)) {
-                        Ok(n) => got.push(n),
-                        Err(RecvTimeoutError::TimedOut) => {}
-                        Err(error) => break assert_eq!(error, RecvTimeoutError::Closed),
+                    match receiver.receiving().timeout(cx, Duration::from_micros(got.len() as u64 % 70)) {
+                        Ok(Ok(n)) => got.push(n),
+                        Ok(Err(Closed)) => break,
+                        Err(error) => assert_eq!(error, WaitError::TimedOut),
                     }
                 }
                 got
@@ -152,12 +150,16 @@ fn dropped_futures_lose_no_value() {
                 let mut n = 0;
                 while n < 3000 {
                     // A dropped send has sent nothing.
-                    if Polled::new(sender.send_async(n)).poll().is_some() { n += 1 } else { thread::yield_now() }
+                    if Polled::new(sender.sending(n).into_future()).poll().is_some() {
+                        n += 1
+                    } else {
+                        thread::yield_now()
+                    }
                 }
             });
             let mut next = 0;
             loop {
-                match Polled::new(receiver.recv_async()).poll() {
+                match Polled::new(receiver.receiving().into_future()).poll() {
                     Some(Ok(n)) => {
                         assert_eq!(n, next);
                         next += 1;
@@ -227,7 +229,7 @@ fn each_value_is_dropped_once() {
 fn forgotten_send_leaves_stream_full() {
     let (mut sender, mut receiver) = spsc::bounded(1);
     sender.try_send(1).unwrap();
-    std::mem::forget(Polled::waiting(async { sender.send_async(2).await }));
+    std::mem::forget(Polled::waiting(async { sender.sending(2).await }));
     assert!(sender.is_full());
     assert!(matches!(sender.try_send(3), Err(TrySendError::Full(3))));
     assert_eq!((receiver.try_recv(), receiver.try_recv()), (Ok(1), Err(TryRecvError::Empty)));

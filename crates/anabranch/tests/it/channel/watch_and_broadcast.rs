@@ -2,7 +2,8 @@
 
 use crate::common::{LONG, Tally, in_pools, pool, watchdog};
 use anabranch::{
-    channel::{CallError, Closed, RecvError, RecvTimeoutError, TryRecvError, broadcast, oneshot, watch},
+    Operation, WaitError,
+    channel::{CallError, Closed, RecvError, TryRecvError, broadcast, oneshot, watch},
     select,
 };
 use std::{
@@ -61,7 +62,7 @@ fn watch_results_follow_versions_and_close() {
         assert!(Arc::ptr_eq(&receiver.get(), &sender.get()));
         assert!(receiver.try_recv().is_ok());
         pool(1).run(|cx| {
-            assert!(matches!(receiver.recv_timeout(cx, SHORT), Err(RecvTimeoutError::TimedOut)));
+            assert!(matches!(receiver.receiving().timeout(cx, SHORT), Err(WaitError::TimedOut)));
             sender.send(tally.make()).unwrap();
             drop(sender);
             assert!(receiver.is_closed());
@@ -144,8 +145,8 @@ fn futures_and_selections_receive_versions() {
         let mut context = Context::from_waker(Waker::noop());
         {
             // One future is dropped while it waits; the other is woken all the same.
-            let mut stays = pin!(one.recv_async());
-            let mut goes = Box::pin(two.recv_async());
+            let mut stays = pin!(one.receiving().into_future());
+            let mut goes = Box::pin(two.receiving().into_future());
             assert!(goes.as_mut().poll(&mut context).is_pending());
             assert!(stays.as_mut().poll(&mut context).is_pending());
             drop(goes);
@@ -165,7 +166,7 @@ fn futures_and_selections_receive_versions() {
             });
             assert_eq!(got, Ok(Ok(5)));
             drop(sender);
-            assert_eq!(cx.block_on(two.recv_async()), Ok(Err(broadcast::ClosedOrLagged::Closed)));
+            assert_eq!(cx.block_on(two.receiving().into_future()), Ok(Err(broadcast::ClosedOrLagged::Closed)));
         });
     });
 }

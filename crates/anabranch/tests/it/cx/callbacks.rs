@@ -149,7 +149,7 @@ fn waker_that_waits_works_or_panics() {
                 for _ in 0..10 {
                     // By a send, a trigger, a lock and a permit.
                     let (sender, receiver) = channel::unbounded();
-                    let mut received = Box::pin(receiver.recv_async());
+                    let mut received = Box::pin(receiver.receiving().into_future());
                     assert!(received.as_mut().poll(&mut context).is_pending());
                     sender.send(s, 1).unwrap();
                     assert_eq!(received.as_mut().poll(&mut context), Poll::Ready(Ok(1)));

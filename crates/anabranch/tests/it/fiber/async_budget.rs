@@ -89,33 +89,33 @@ fn free_locks_and_events_are_counted() {
 fn operations_of_channels_are_counted() {
     watchdog(LONG, || {
         let (sender, receiver) = channel::unbounded();
-        is_counted(async || sender.send_async(1).await.unwrap());
-        is_counted(async || assert_eq!(receiver.recv_async().await, Ok(1)));
+        is_counted(async || sender.sending(1).await.unwrap());
+        is_counted(async || assert_eq!(receiver.receiving().await, Ok(1)));
         is_counted(async || assert_eq!(receiver.recv_many_async(&mut Vec::new(), 0).await, Ok(0)));
-        is_counted(async || drop(sender.reserve_async().await));
-        is_counted(async || drop(sender.reserve_many_async(2).await));
+        is_counted(async || drop(sender.reserving().await));
+        is_counted(async || drop(sender.reserving_many(2).await));
         is_counted(async || drop(sender.clone().reserve_owned_async().await));
         sender.close();
-        is_counted(async || sender.closed_async().await);
+        is_counted(async || sender.closing().await);
 
         let (mut sender, mut receiver) = spsc::unbounded();
-        is_counted(async || sender.send_async(1).await.unwrap());
+        is_counted(async || sender.sending(1).await.unwrap());
         is_counted(async || sender.send_all_async(&mut VecDeque::from([1, 2])).await.unwrap());
         is_counted(async || sender.send_all_async(&mut VecDeque::new()).await.unwrap());
-        is_counted(async || drop(sender.reserve_async().await));
-        is_counted(async || assert_eq!(receiver.recv_async().await, Ok(1)));
+        is_counted(async || drop(sender.reserving().await));
+        is_counted(async || assert_eq!(receiver.receiving().await, Ok(1)));
         is_counted(async || assert_eq!(receiver.recv_many_async(&mut Vec::new(), 1).await, Ok(1)));
         is_counted(async || assert_eq!(receiver.recv_many_async(&mut Vec::new(), 0).await, Ok(0)));
         let (_, mut none) = oneshot::channel::<u8>();
-        is_counted(async || assert!(none.recv_async().await.is_err()));
+        is_counted(async || assert!(none.receiving().await.is_err()));
         let (_, mut latest) = watch::channel(1);
         is_counted(async || assert_eq!(*latest.wait_for_async(|n| *n == 1).await.unwrap(), 1));
-        is_counted(async || assert!(latest.recv_async().await.is_err()));
+        is_counted(async || assert!(latest.receiving().await.is_err()));
         let (_, mut late) = broadcast::channel::<u8>(1);
-        is_counted(async || assert!(late.recv_async().await.is_err()));
+        is_counted(async || assert!(late.receiving().await.is_err()));
         is_counted(async || assert_eq!(late.recv_many_async(&mut Vec::new(), 0).await, Ok(0)));
         let mut empty = ReceiverSet::<channel::Receiver<u8>>::new();
-        is_counted(async || assert!(empty.recv_async().await.is_err()));
+        is_counted(async || assert!(empty.receiving().await.is_err()));
 
         let (_, closed) = channel::unbounded::<u8>();
         let mut one = Select::from_iter([closed.receiving()]);
@@ -155,7 +155,7 @@ fn budget_is_that_of_the_whole_task() {
         let ((_open, silent), mutex, event) = (channel::unbounded::<u8>(), Mutex::new(0), Event::new());
         event.set();
         is_counted(async || {
-            let mut waiting = pin!(silent.recv_async());
+            let mut waiting = pin!(silent.receiving().into_future());
             let mut ready = pin!(mutex.lock_async());
             poll_fn(|context| {
                 assert!(waiting.as_mut().poll(context).is_pending());
@@ -180,13 +180,13 @@ fn waits_of_many_futures_begin_in_one_poll() {
     watchdog(LONG, || {
         let (sender, receiver) = channel::unbounded();
         let task = spawn_async(async move {
-            let mut waits: Vec<_> = (0..10 * BUDGET).map(|_| Box::pin(receiver.recv_async())).collect();
+            let mut waits: Vec<_> = (0..10 * BUDGET).map(|_| Box::pin(receiver.receiving().into_future())).collect();
             poll_fn(|context| {
                 assert!(waits.iter_mut().all(|wait| wait.as_mut().poll(context).is_pending()));
                 Poll::Ready(())
             })
             .await;
-            let sent: Vec<_> = (0..10 * BUDGET).map(|n| sender.send_async(n)).collect();
+            let sent: Vec<_> = (0..10 * BUDGET).map(|n| sender.sending(n).into_future()).collect();
             for sent in sent {
                 sent.await.unwrap();
             }

@@ -6,8 +6,8 @@ use crate::common::{
     one_thread, pool, watchdog,
 };
 use anabranch::{
-    Cancelled, Cx, Pool, WaitError,
-    channel::{ReceiverSet, RecvTimeoutError, Select, bounded, broadcast, spsc, watch},
+    Cancelled, Cx, Operation, Pool, WaitError,
+    channel::{ReceiverSet, Select, bounded, broadcast, spsc, watch},
     select, sleep_async,
     sync::{Barrier, Event, Mutex, OnceCell, RwLock, Semaphore, Trigger},
     time::ManualClock,
@@ -56,7 +56,10 @@ fn receives_that_never_wait_notice_deadline() {
         let (sender, receiver) = bounded(1000);
         (0..1000).for_each(|i| sender.try_send(i).unwrap());
         assert_eq!(succeed_in_time(cx, manual, |cx| receiver.recv(cx).is_ok()), 5);
-        assert_eq!(succeed_in_time(cx, manual, |cx| receiver.recv_timeout(cx, SECOND).is_ok()), 5);
+        assert_eq!(
+            succeed_in_time(cx, manual, |cx| receiver.receiving().timeout(cx, SECOND).is_ok_and(|got| got.is_ok())),
+            5
+        );
         assert_eq!(succeed_in_time(cx, manual, |cx| receiver.recv_many(cx, &mut Vec::new(), 2).is_ok()), 5);
         let mut taken = 0;
         let mut take = |cx: &Cx<'_>| receiver.iter(cx).next().unwrap().inspect(|_| taken += 1).is_ok();
@@ -85,7 +88,10 @@ fn sends_that_never_wait_notice_deadline() {
     with_manual_clock(|cx, manual| {
         let (sender, receiver) = bounded(1000);
         assert_eq!(succeed_in_time(cx, manual, |cx| sender.send(cx, 1).is_ok()), 5);
-        assert_eq!(succeed_in_time(cx, manual, |cx| sender.send_timeout(cx, 1, SECOND).is_ok()), 5);
+        assert_eq!(
+            succeed_in_time(cx, manual, |cx| sender.sending(1).timeout(cx, SECOND).is_ok_and(|sent| sent.is_ok())),
+            5
+        );
         assert_eq!(succeed_in_time(cx, manual, |cx| sender.reserve(cx).is_ok()), 5);
         assert_eq!(receiver.len(), 10);
         let (mut sender, _receiver) = spsc::unbounded();
@@ -176,11 +182,11 @@ fn infinite_timeouts_never_expire() {
         cancelled(&|cx| Ok(select!(cx, { () = cx.sleeping(Duration::MAX) => () })?));
         cancelled(&|cx| Ok(cx.block_on(sleep_async(Duration::MAX))?));
         assert_eq!(
-            cx.timeout(Duration::from_micros(200), |cx| receiver.recv_timeout(cx, Duration::MAX)),
-            Err(RecvTimeoutError::TimedOut)
+            cx.timeout(Duration::from_micros(200), |cx| receiver.receiving().timeout(cx, Duration::MAX)),
+            Err(WaitError::TimedOut)
         );
         let sent = cx.timeout(Duration::from_micros(200), |cx| {
-            full.send_timeout(cx, (), Duration::MAX).map_err(|_| WaitError::Cancelled)
+            full.sending(()).timeout(cx, Duration::MAX).map_err(|_| WaitError::Cancelled)
         });
         assert_eq!(sent, Err(WaitError::TimedOut));
         cx.timeout(Duration::MAX, |cx| {
@@ -201,12 +207,12 @@ fn past_deadlines_expire_at_once() {
         for instant in [past, long_past, cx.now()] {
             assert_eq!(cx.sleep_until(instant), Ok(()));
             assert_eq!(cx.with_deadline(instant, |cx| Ok(cx.sleep(SECOND)?)), Err::<(), _>(WaitError::TimedOut));
-            assert_eq!(receiver.recv_deadline(cx, instant), Err(RecvTimeoutError::TimedOut));
+            assert_eq!(receiver.receiving().deadline(cx, instant), Err(WaitError::TimedOut));
             assert_eq!(Event::new().wait_deadline(cx, instant), Err(WaitError::TimedOut));
         }
         assert_eq!(cx.sleep(Duration::ZERO), Ok(()));
         assert_eq!(cx.timeout(Duration::ZERO, |cx| Ok(cx.sleep(Duration::ZERO)?)), Err::<(), _>(WaitError::TimedOut));
-        assert_eq!(receiver.recv_timeout(cx, Duration::ZERO), Err(RecvTimeoutError::TimedOut));
+        assert_eq!(receiver.receiving().timeout(cx, Duration::ZERO), Err(WaitError::TimedOut));
         assert_eq!(cx.block_on(sleep_async(Duration::ZERO)), Ok(()));
         assert_eq!(select!(cx, { () = cx.sleeping(Duration::ZERO) => 1 }), Ok(1));
     });

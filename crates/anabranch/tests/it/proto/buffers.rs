@@ -2,10 +2,10 @@
 
 use crate::common::{Counted, LONG, Tally, in_pools};
 use anabranch::{
-    WaitError,
-    channel::RecvTimeoutError,
+    Operation, WaitError,
+    channel::RecvError,
     proto,
-    proto::{EndpointSendError, EndpointSendTimeoutError, EndpointTrySendError},
+    proto::{EndpointSendError, EndpointTrySendError},
     select,
 };
 use std::time::{Duration, Instant};
@@ -65,31 +65,28 @@ fn send_waits_for_capacity_until_deadline() {
             let (flow, mut server) = flow::pipe();
             let soon = || Instant::now() + LONG;
             // With free capacity a send does not wait, even if the deadline has passed.
-            let flow = flow.next_timeout(cx, tally.make(), Duration::ZERO).unwrap();
-            let flow = flow.next_deadline(cx, tally.make(), Instant::now()).unwrap();
-            let Err(EndpointSendTimeoutError::TimedOut(flow, value)) = flow.next_timeout(cx, tally.make(), SHORT)
-            else {
-                panic!()
-            };
-            let Err(EndpointSendTimeoutError::TimedOut(flow, value)) =
-                flow.next_deadline(cx, value, Instant::now() + SHORT)
-            else {
-                panic!()
-            };
+            let mut flow = flow;
+            assert_eq!(flow.writable().timeout(cx, Duration::ZERO), Ok(()));
+            let mut flow = flow.next(cx, tally.make()).unwrap();
+            assert_eq!(flow.writable().deadline(cx, Instant::now()), Ok(()));
+            let mut flow = flow.next(cx, tally.make()).unwrap();
+            assert_eq!(flow.writable().timeout(cx, SHORT), Err(WaitError::TimedOut));
+            assert_eq!(flow.writable().deadline(cx, Instant::now() + SHORT), Err(WaitError::TimedOut));
             let mut kept = None;
             let late: Result<(), WaitError> = cx.timeout(SHORT, |cx| {
-                let Err(EndpointSendTimeoutError::Cancelled(flow, value)) = flow.next_deadline(cx, value, soon())
-                else {
-                    panic!()
-                };
+                assert_eq!(flow.writable().deadline(cx, soon()), Err(WaitError::Cancelled));
+                let Err(EndpointSendError::Cancelled(flow, value)) = flow.next(cx, tally.make()) else { panic!() };
                 kept = Some((flow, value));
                 cx.check()?;
                 Ok(())
             });
             assert!(late.is_err());
-            let (flow, value) = kept.unwrap();
+            let (mut flow, value) = kept.unwrap();
             // Capacity becomes free during the wait.
-            let sending = pool.spawn(move |cx| flow.next_timeout(cx, value, LONG));
+            let sending = pool.spawn(move |cx| {
+                flow.writable().timeout(cx, LONG).unwrap();
+                flow.try_next(value)
+            });
             cx.sleep(SHORT).unwrap();
             for _ in 0..3 {
                 let flow::server::FlowMessage::Next(_, next) = server.recv(cx).unwrap();
@@ -97,9 +94,11 @@ fn send_waits_for_capacity_until_deadline() {
             }
             let flow = sending.join(cx).unwrap().unwrap();
             drop(server);
-            let closed = flow.next_deadline(cx, tally.make(), soon());
-            assert!(matches!(closed, Err(EndpointSendTimeoutError::Closed)), "{closed:?}");
-            assert_eq!(closed.map_err(RecvTimeoutError::from).err(), Some(RecvTimeoutError::Closed));
+            let mut flow = flow;
+            assert_eq!(flow.writable().deadline(cx, soon()), Ok(()));
+            let closed = flow.next(cx, tally.make());
+            assert!(matches!(closed, Err(EndpointSendError::Closed)), "{closed:?}");
+            assert_eq!(closed.map_err(RecvError::from).err(), Some(RecvError::Closed));
         });
         tally.assert_all_dropped();
     });
@@ -116,13 +115,11 @@ fn fields_may_be_named_like_method_parameters() {
     in_pools(|pool| {
         pool.run(|cx| {
             let (client, server) = names::pipe();
-            let client = client.none_timeout(cx, LONG).unwrap();
-            let late = client.move_timeout(cx, 1, 2, 3, 4, SHORT);
-            let Err(EndpointSendTimeoutError::TimedOut(client, values)) = late else { panic!("{late:?}") };
+            let client = client.none(cx).unwrap();
+            let full = client.try_move(1, 2, 3, 4);
+            let Err(EndpointTrySendError::Full(client, values)) = full else { panic!("{full:?}") };
             assert_eq!(values, (1, 2, 3, 4));
-            let Err(EndpointSendTimeoutError::TimedOut(client, ())) = client.none_deadline(cx, Instant::now()) else {
-                panic!()
-            };
+            let Err(EndpointTrySendError::Full(client, ())) = client.try_none() else { panic!() };
             let names::server::NamesMessage::None(server) = server.recv(cx).unwrap() else { panic!() };
             let _client = client.r#move(cx, 1, 2, 3, 4).unwrap();
             assert!(matches!(server.recv(cx), Ok(names::server::NamesMessage::Move(1, 2, 3, 4, _))));

@@ -2,10 +2,10 @@
 
 use crate::common::{Counted, LONG, Tally, in_pools, pool, waits::Polled, watchdog};
 use anabranch::{
-    Cx, Pool, WaitError,
+    Cx, Operation, Pool, WaitError,
     channel::{Closed, ReceiverSet},
     proto,
-    proto::{EndpointRecvError, EndpointRecvTimeoutError, EndpointTryRecvError},
+    proto::{EndpointRecvError, EndpointTryRecvError},
     select,
 };
 use std::time::{Duration, Instant};
@@ -27,12 +27,9 @@ fn cancelled_wait_returns_endpoint() {
     in_pools(|pool| {
         let tally = Tally::default();
         pool.run(|cx| {
-            let (client, server) = turns::pipe();
-            let Err(EndpointRecvTimeoutError::TimedOut(server)) = server.recv_timeout(cx, SHORT) else { panic!() };
-            let Err(EndpointRecvTimeoutError::TimedOut(server)) = server.recv_deadline(cx, Instant::now() + SHORT)
-            else {
-                panic!()
-            };
+            let (client, mut server) = turns::pipe();
+            assert!(matches!(server.receiving().timeout(cx, SHORT), Err(WaitError::TimedOut)));
+            assert!(matches!(server.receiving().deadline(cx, Instant::now() + SHORT), Err(WaitError::TimedOut)));
             let Err(EndpointTryRecvError::Empty(server)) = server.try_recv() else { panic!() };
             let mut kept = None;
             let late: Result<(), WaitError> = cx.timeout(SHORT, |cx| {
@@ -42,10 +39,10 @@ fn cancelled_wait_returns_endpoint() {
                 Ok(())
             });
             assert!(late.is_err());
-            let client = client.ask(tally.make()).unwrap();
+            let mut client = client.ask(tally.make()).unwrap();
             let Ok(turns::server::AskMessage::Ask(_, server)) = kept.unwrap().recv(cx) else { panic!() };
             let _ = server.answer(tally.make()).unwrap();
-            assert!(client.recv_timeout(cx, LONG).is_ok());
+            assert!(matches!(client.receiving().timeout(cx, LONG), Ok(Ok(_))));
         });
         tally.assert_all_dropped();
     });
@@ -55,15 +52,19 @@ fn cancelled_wait_returns_endpoint() {
 fn futures_may_be_dropped_or_ready() {
     let tally = Tally::default();
     let (client, mut server) = turns::pipe();
-    drop(Polled::waiting(server.ready_async()));
-    let client = client.ask(tally.make()).unwrap();
-    assert_eq!(Polled::new(server.ready_async()).poll(), Some(()));
-    let Some(Ok(turns::server::AskMessage::Ask(_, server))) = Polled::new(server.recv_async()).poll() else { panic!() };
-    let mut waiting = Polled::waiting(client.recv_async());
-    let server = server.answer(tally.make()).unwrap();
+    drop(Polled::waiting(server.receiving().into_future()));
+    let mut client = client.ask(tally.make()).unwrap();
+    let Some(Ok(turns::server::AskMessage::Ask(_, server))) = Polled::new(server.receiving().into_future()).poll()
+    else {
+        panic!()
+    };
+    let mut waiting = Polled::waiting(client.receiving().into_future());
+    let mut server = server.answer(tally.make()).unwrap();
     assert!(waiting.is_woken());
     let Some(Ok(turns::client::AnswerMessage::Answer(_, client))) = waiting.poll() else { panic!() };
-    drop(Polled::waiting(server.recv_async()));
+    drop(Polled::waiting(server.receiving().into_future()));
+    assert!(!client.is_closed(), "the endpoint outlives its future");
+    drop(server);
     assert!(client.is_closed());
     // Back-pressure.
     let (flow, server) = flow::pipe();
@@ -163,7 +164,7 @@ fn endpoint_is_ready_if_and_only_if_try_recv_receives() {
     let Err(proto::EndpointTryRecvError::Empty(mut server)) = server.try_recv() else { panic!() };
     let client = client.ask(tally.make()).unwrap();
     for _ in 0..3 {
-        assert!(is_ready(&mut server, |end| end.is_ready()) && Polled::new(server.ready_async()).poll().is_some());
+        assert!(is_ready(&mut server, |end| end.is_ready()));
     }
     assert!(server.try_recv().is_ok());
     assert!(client.is_ready(), "the other side is gone");
@@ -173,7 +174,7 @@ fn endpoint_is_ready_if_and_only_if_try_recv_receives() {
     let Err(proto::EndpointTryRecvError::Empty(mut server)) = server.try_recv() else { panic!() };
     let flow = flow.try_next(tally.make()).unwrap();
     for _ in 0..3 {
-        assert!(is_ready(&mut server, |end| end.is_ready()) && Polled::new(server.ready_async()).poll().is_some());
+        assert!(is_ready(&mut server, |end| end.is_ready()));
     }
     let Ok(flow::server::FlowMessage::Next(_, mut server)) = server.try_recv() else { panic!() };
     assert!(!is_ready(&mut server, |end| end.is_ready()));

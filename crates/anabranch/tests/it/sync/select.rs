@@ -165,7 +165,7 @@ fn event_can_be_selected_again_after_reset() {
             assert_eq!(select.try_now(), None);
         }
         anabranch::run(|cx| {
-            assert_eq!(select.wait_timeout(cx, Duration::from_millis(1)), Err(WaitError::TimedOut));
+            assert_eq!(select.timeout(cx, Duration::from_millis(1)), Err(WaitError::TimedOut));
         });
     });
 }
@@ -268,8 +268,8 @@ fn locks_and_permits_can_be_selected_repeatedly() {
             let guards = (mutex.try_lock().unwrap(), lock.try_write().unwrap());
             anabranch::run(|cx| {
                 let short = Duration::from_millis(1);
-                assert!(locks.wait_timeout(cx, short).is_err() && reads.wait_timeout(cx, short).is_err());
-                assert!(writes.wait_timeout(cx, short).is_err() && acquires.wait_timeout(cx, short).is_err());
+                assert!(locks.timeout(cx, short).is_err() && reads.timeout(cx, short).is_err());
+                assert!(writes.timeout(cx, short).is_err() && acquires.timeout(cx, short).is_err());
             });
             let mut locking = Polled::waiting(locks.wait_async());
             let mut reading = Polled::waiting(reads.wait_async());

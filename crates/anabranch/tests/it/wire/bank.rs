@@ -168,9 +168,9 @@ fn endpoint_over_wire_supports_all_operations() {
             let mut doors = anabranch::channel::ReceiverSet::new();
             doors.insert(server);
             let (_, Ok(server::LoginMessage::Login(_, _, answer))) = doors.recv(cx).unwrap() else { panic!() };
-            let desk = answer.ok().unwrap();
+            let mut desk = answer.ok().unwrap();
             let running_desk = cx.block_on(async {
-                let server::ConnectedMessage::Deposit(100, desk) = desk.recv_async().await.unwrap() else { panic!() };
+                let server::ConnectedMessage::Deposit(100, desk) = desk.receiving().await.unwrap() else { panic!() };
                 desk
             });
             let server::ConnectedMessage::Quit(done) = running_desk.unwrap().recv(cx).unwrap() else { panic!() };

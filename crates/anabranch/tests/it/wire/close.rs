@@ -4,7 +4,7 @@
 use super::wires::{Pipe, pipe};
 use crate::common::{LONG, in_pools, pool, waits::Polled, watchdog};
 use anabranch::{
-    Cx, proto,
+    Cx, Operation, proto,
     proto::wire::{Connection, Wire, WireError},
 };
 use async_io::Async;
@@ -168,8 +168,9 @@ fn dropped_endpoint_ends_connection_at_once() {
         let asking = pool.spawn(move |cx| {
             let (client, connection) = cx.block_on(turns::client::over_async(Wire::new(client))).unwrap().unwrap();
             let running = anabranch::spawn_async(connection.run_async());
-            let late = client.ask(1).unwrap().recv_timeout(cx, Duration::from_millis(1)).unwrap_err();
-            drop(late.into_endpoint().expect("nobody has gone"));
+            let mut client = client.ask(1).unwrap();
+            assert!(client.receiving().timeout(cx, Duration::from_millis(1)).is_err(), "nobody has gone");
+            drop(client);
             running.join(cx).unwrap().map(drop)
         });
         let (_server, of_server) = pool.run(|cx| {

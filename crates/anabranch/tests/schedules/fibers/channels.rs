@@ -6,7 +6,7 @@ use crate::{
     explore::{Event::*, Seen, any, explore},
 };
 use anabranch::{
-    Cancelled, Cx,
+    Cancelled, Cx, Operation, WaitError,
     channel::{self, Closed, Receiver, ReceiverSet, RecvError, Select, Sender, oneshot, spsc},
     select,
 };
@@ -23,8 +23,8 @@ type Parcel = (usize, usize, Counted);
 fn send(cx: &Cx<'_>, stage: &Stage<'_>, sender: &Sender<Parcel>, parcel: Parcel) -> Result<bool, Closed> {
     let sent = match any(0, 6) {
         0 => sender.try_send(parcel).map_err(drop),
-        1 => sender.send_timeout(cx, parcel, SHORT).map_err(drop),
-        2 => match await_for(cx, sender.send_async(parcel)) {
+        1 => sender.sending(parcel).timeout(cx, SHORT).map_err(drop).and_then(|sent| sent.map_err(drop)),
+        2 => match await_for(cx, sender.sending(parcel).into_future()) {
             Ok(sent) => sent.map_err(drop),
             Err(_) => {
                 stage.unsure.fetch_add(1, Ordering::Relaxed);
@@ -59,11 +59,12 @@ fn send(cx: &Cx<'_>, stage: &Stage<'_>, sender: &Sender<Parcel>, parcel: Parcel)
 fn receive(cx: &Cx<'_>, stage: &Stage<'_>, receiver: &Receiver<Parcel>) -> Result<Vec<Parcel>, Closed> {
     let one = |parcel| Ok(vec![parcel]);
     let closed = match any(0, 6) {
-        0 => match receiver.recv_timeout(cx, SHORT) {
-            Ok(parcel) => return one(parcel),
-            Err(error) => error == channel::RecvTimeoutError::Closed,
+        0 => match receiver.receiving().timeout(cx, SHORT) {
+            Ok(Ok(parcel)) => return one(parcel),
+            Ok(Err(Closed)) => true,
+            Err(_) => false,
         },
-        1 => match await_for(cx, receiver.recv_async()) {
+        1 => match await_for(cx, receiver.receiving().into_future()) {
             Ok(Ok(parcel)) => return one(parcel),
             Ok(Err(Closed)) => true,
             Err(_) => false,
@@ -303,14 +304,14 @@ fn receiver_sets_deliver_each_value_once() {
                         }
                     }
                     let one = match any(0, 2) {
-                        0 => match set.recv_timeout(s, SHORT) {
-                            Err(channel::RecvTimeoutError::TimedOut) => {
+                        0 => match set.receiving().timeout(s, SHORT) {
+                            Err(WaitError::TimedOut) => {
                                 seen.add(Late, 1);
                                 continue;
                             }
-                            one => one.map_err(drop),
+                            one => one.map_err(drop).and_then(|one| one.map_err(drop)),
                         },
-                        1 => match await_for(s, set.recv_async()) {
+                        1 => match await_for(s, set.receiving().into_future()) {
                             Ok(one) => one.map_err(drop),
                             Err(_) => continue,
                         },

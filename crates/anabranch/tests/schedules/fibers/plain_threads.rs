@@ -7,8 +7,8 @@ use crate::{
     explore::{Event::*, any, explore, pause_randomly},
 };
 use anabranch::{
-    Cx,
-    channel::{self, Receiver, RecvTimeoutError, Sender, oneshot, spsc},
+    Cx, Operation, TimedOut,
+    channel::{self, Receiver, Sender, oneshot, spsc},
     sync::{AcquireError, Semaphore, TryAcquireError},
 };
 use shuttle::thread;
@@ -31,13 +31,13 @@ fn receive_blocking(receiver: Receiver<Counted>) -> usize {
     let mut count = 0;
     loop {
         let received = match any(0, 1) {
-            0 => receiver.recv_blocking().map_err(|_| RecvTimeoutError::Closed),
-            _ => receiver.recv_blocking_timeout(SHORT),
+            0 => Ok(receiver.recv_blocking()),
+            _ => receiver.receiving().blocking_timeout(SHORT),
         };
         match received {
-            Ok(_) => count += 1,
-            Err(RecvTimeoutError::TimedOut) => {}
-            Err(_) => return count,
+            Ok(Ok(_)) => count += 1,
+            Ok(Err(_)) => return count,
+            Err(TimedOut) => {}
         }
         if any(0, 7) == 0 {
             receiver.close();
@@ -108,7 +108,7 @@ fn plain_thread_and_fiber_share_a_stream() {
                     let sent = values.into_iter().filter_map(|value| sender.send_blocking(value).ok()).count();
                     if any(0, 1) == 0 {
                         // The receiver ends, and not before it has all.
-                        sender.closed_blocking();
+                        sender.closing().blocking();
                     }
                     sent
                 });
@@ -169,7 +169,7 @@ fn plain_thread_and_fiber_share_a_oneshot() {
                     if any(0, 1) == 0 { receiver.close() } else { drop(receiver) }
                 });
                 if is_blocking {
-                    sender.closed_blocking()
+                    sender.closing().blocking()
                 } else {
                     sender.closed(cx).expect("nothing cancels this")
                 }

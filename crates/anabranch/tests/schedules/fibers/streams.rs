@@ -6,10 +6,8 @@ use crate::{
     explore::{Event::*, any, explore},
 };
 use anabranch::{
-    Cx, WaitError,
-    channel::{
-        Closed, RecvError, RecvTimeoutError, TryRecvError, broadcast, broadcast::ClosedOrLagged, oneshot, spsc, watch,
-    },
+    Cx, Operation, WaitError,
+    channel::{Closed, RecvError, TryRecvError, broadcast, broadcast::ClosedOrLagged, oneshot, spsc, watch},
     select,
 };
 use std::{
@@ -36,12 +34,11 @@ fn oneshots_deliver_once_or_close() {
                                 Err(TryRecvError::Closed) => return Err(Closed),
                                 Err(TryRecvError::Empty) => _ = wait_randomly(cx),
                             },
-                            1 => match receiver.recv_timeout(cx, SHORT) {
-                                Ok(value) => return Ok(value),
-                                Err(RecvTimeoutError::Closed) => return Err(Closed),
+                            1 => match receiver.receiving().timeout(cx, SHORT) {
+                                Ok(got) => return got,
                                 Err(_) => seen.add(Late, 1),
                             },
-                            2 => match await_for(cx, receiver.recv_async()) {
+                            2 => match await_for(cx, receiver.receiving().into_future()) {
                                 Ok(result) => return result,
                                 Err(WaitError::TimedOut) => seen.add(Late, 1),
                                 Err(WaitError::Cancelled) => seen.add(CutShort, 1),
@@ -81,8 +78,8 @@ type Parcel = (usize, Counted);
 fn send(cx: &Cx<'_>, stage: &Stage<'_>, sender: &mut spsc::Sender<Parcel>, parcel: Parcel) -> bool {
     let sent = match any(0, 6) {
         0 => sender.try_send(parcel).map_err(drop),
-        1 => sender.send_timeout(cx, parcel, SHORT).map_err(drop),
-        2 => match await_for(cx, sender.send_async(parcel)) {
+        1 => sender.sending(parcel).timeout(cx, SHORT).map_err(drop).and_then(|sent| sent.map_err(drop)),
+        2 => match await_for(cx, sender.sending(parcel).into_future()) {
             Ok(sent) => sent.map_err(drop),
             Err(_) => {
                 stage.unsure.fetch_add(1, Ordering::Relaxed);
@@ -109,11 +106,12 @@ fn send(cx: &Cx<'_>, stage: &Stage<'_>, sender: &mut spsc::Sender<Parcel>, parce
 fn receive(cx: &Cx<'_>, stage: &Stage<'_>, receiver: &mut spsc::Receiver<Parcel>) -> Result<Vec<Parcel>, Closed> {
     let one = |parcel| Ok(vec![parcel]);
     let closed = match any(0, 6) {
-        0 => match receiver.recv_timeout(cx, SHORT) {
-            Ok(parcel) => return one(parcel),
-            Err(error) => error == RecvTimeoutError::Closed,
+        0 => match receiver.receiving().timeout(cx, SHORT) {
+            Ok(Ok(parcel)) => return one(parcel),
+            Ok(Err(Closed)) => true,
+            Err(_) => false,
         },
-        1 => match await_for(cx, receiver.recv_async()) {
+        1 => match await_for(cx, receiver.receiving().into_future()) {
             Ok(Ok(parcel)) => return one(parcel),
             Ok(Err(Closed)) => true,
             Err(_) => false,
@@ -225,10 +223,11 @@ fn watches_never_go_back() {
                         let mut count = 0;
                         loop {
                             let result = match any(0, 2) {
-                                0 => {
-                                    receiver.recv_timeout(cx, SHORT).map_err(|error| error == RecvTimeoutError::Closed)
-                                }
-                                1 => match await_for(cx, receiver.recv_async()) {
+                                0 => match receiver.receiving().timeout(cx, SHORT) {
+                                    Ok(result) => result.map_err(|Closed| true),
+                                    Err(_) => Err(false),
+                                },
+                                1 => match await_for(cx, receiver.receiving().into_future()) {
                                     Ok(result) => result.map_err(|Closed| true),
                                     Err(_) => Err(false),
                                 },
@@ -287,12 +286,13 @@ fn broadcasts_deliver_in_order_or_report_lag() {
                         while stays || count < 1 {
                             // `Ok(None)`: some were missed.
                             let result = match any(0, 2) {
-                                0 => match receiver.recv_timeout(cx, SHORT) {
-                                    Ok(parcel) => Ok(Some(parcel)),
-                                    Err(broadcast::RecvTimeoutError::Lagged(n)) => lagged(n),
-                                    Err(error) => Err(error == broadcast::RecvTimeoutError::Closed),
+                                0 => match receiver.receiving().timeout(cx, SHORT) {
+                                    Ok(Ok(parcel)) => Ok(Some(parcel)),
+                                    Ok(Err(ClosedOrLagged::Lagged(n))) => lagged(n),
+                                    Ok(Err(ClosedOrLagged::Closed)) => Err(true),
+                                    Err(_) => Err(false),
                                 },
-                                1 => match await_for(cx, receiver.recv_async()) {
+                                1 => match await_for(cx, receiver.receiving().into_future()) {
                                     Ok(Ok(parcel)) => Ok(Some(parcel)),
                                     Ok(Err(ClosedOrLagged::Lagged(n))) => lagged(n),
                                     Ok(Err(ClosedOrLagged::Closed)) => Err(true),

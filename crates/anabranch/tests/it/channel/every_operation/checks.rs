@@ -21,32 +21,32 @@ macro_rules! receives {
         // The channel is empty.
         let past = cx.now();
         assert_eq!($receiver.try_recv().map(plain), Err(TryRecvError::Empty));
-        assert_eq!($receiver.recv_timeout(cx, Duration::ZERO).map(plain), Err(RecvTimeoutError::TimedOut));
-        assert_eq!($receiver.recv_timeout(cx, SHORT).map(plain), Err(RecvTimeoutError::TimedOut));
-        assert_eq!($receiver.recv_deadline(cx, past).map(plain), Err(RecvTimeoutError::TimedOut));
-        let limited = cx.timeout(SHORT, |cx| Ok::<_, RecvTimeoutError>($receiver.recv(cx)?));
-        assert_eq!(limited.map(plain), Err(RecvTimeoutError::TimedOut));
-        drop(Polled::waiting($receiver.recv_async()));
+        assert_eq!($receiver.receiving().timeout(cx, Duration::ZERO).map(|got| got.map(plain)), Err(WaitError::TimedOut));
+        assert_eq!($receiver.receiving().timeout(cx, SHORT).map(|got| got.map(plain)), Err(WaitError::TimedOut));
+        assert_eq!($receiver.receiving().deadline(cx, past).map(|got| got.map(plain)), Err(WaitError::TimedOut));
+        let limited = cx.timeout(SHORT, |cx| Ok::<_, Error>($receiver.recv(cx)?));
+        assert_eq!(limited.map(plain).map_err(|error| error.kind()), Err(ErrorKind::TimedOut));
+        drop(Polled::waiting($receiver.receiving().into_future()));
         assert_eq!(select!(cx, { got = $receiver.receiving() => got.map(plain).ok(), default => None }), Ok(None));
         assert_eq!(Select::from_iter([$receiver.receiving()]).try_now().map(|(index, _)| index), None);
         // A value is there, and is received even if the deadline has passed.
         send(1);
         assert_eq!($receiver.recv(cx).map(plain), Ok(1));
         send(2);
-        assert_eq!($receiver.recv_timeout(cx, Duration::MAX).map(plain), Ok(2));
+        assert_eq!($receiver.receiving().timeout(cx, Duration::MAX).map(|got| got.map(plain)), Ok(Ok(2)));
         send(3);
-        assert_eq!($receiver.recv_timeout(cx, Duration::ZERO).map(plain), Ok(3));
+        assert_eq!($receiver.receiving().timeout(cx, Duration::ZERO).map(|got| got.map(plain)), Ok(Ok(3)));
         send(4);
-        assert_eq!($receiver.recv_deadline(cx, past).map(plain), Ok(4));
+        assert_eq!($receiver.receiving().deadline(cx, past).map(|got| got.map(plain)), Ok(Ok(4)));
         send(5);
         assert_eq!($receiver.try_recv().map(plain), Ok(5));
         send(6);
-        assert_eq!(cx.block_on($receiver.recv_async()).unwrap().map(plain), Ok(6));
+        assert_eq!(cx.block_on($receiver.receiving().into_future()).unwrap().map(plain), Ok(6));
         send(7);
         assert_eq!(select!(cx, { got = $receiver.receiving() => got.map(plain) }), Ok(Ok(7)));
         send(8);
         let mut select = Select::from_iter([$receiver.receiving()]);
-        let (index, got) = select.wait_deadline(cx, past).unwrap();
+        let (index, got) = select.deadline(cx, past).unwrap();
         drop(select);
         assert_eq!((index, got.map(plain)), (0, Ok(8)));
         send(9);
@@ -55,7 +55,7 @@ macro_rules! receives {
         send(10);
         cancelled(cx, |cx| {
             assert_eq!($receiver.recv(cx).map(plain), Err(RecvError::Cancelled));
-            assert_eq!($receiver.recv_timeout(cx, Duration::MAX).map(plain), Err(RecvTimeoutError::Cancelled));
+            assert_eq!($receiver.receiving().timeout(cx, Duration::MAX).map(|got| got.map(plain)), Err(WaitError::Cancelled));
             // The last item is an error.
             let mut items = $receiver.iter(cx);
             assert!(items.next().is_some_and(|got| got.is_err()) && items.next().is_none());
@@ -96,9 +96,9 @@ macro_rules! is_over {
         assert!($receiver.is_closed());
         assert_eq!($receiver.try_recv().err(), Some(TryRecvError::Closed));
         assert_eq!($receiver.recv(cx).err(), Some(RecvError::Closed));
-        assert_eq!($receiver.recv_timeout(cx, SHORT).err(), Some(RecvTimeoutError::Closed));
-        assert_eq!($receiver.recv_deadline(cx, now).err(), Some(RecvTimeoutError::Closed));
-        assert_eq!(cx.block_on($receiver.recv_async()).unwrap().err(), Some(Closed));
+        assert_eq!($receiver.receiving().timeout(cx, SHORT).map(Result::err), Ok(Some(Closed)));
+        assert_eq!($receiver.receiving().deadline(cx, now).map(Result::err), Ok(Some(Closed)));
+        assert_eq!(cx.block_on($receiver.receiving().into_future()).unwrap().err(), Some(Closed));
         assert_eq!(select!(cx, { got = $receiver.receiving() => got.err() }), Ok(Some(Closed)));
     }};
 }
@@ -110,32 +110,34 @@ macro_rules! sends {
         let past = cx.now();
         assert_eq!($sender.send(cx, 1), Ok(()));
         assert_eq!(take(), 1);
-        assert_eq!($sender.send_timeout(cx, 2, Duration::ZERO), Ok(()));
+        assert_eq!($sender.sending(2).timeout(cx, Duration::ZERO), Ok(Ok(())));
         assert_eq!(take(), 2);
-        assert_eq!($sender.send_timeout(cx, 3, Duration::MAX), Ok(()));
+        assert_eq!($sender.sending(3).timeout(cx, Duration::MAX), Ok(Ok(())));
         assert_eq!(take(), 3);
-        assert_eq!($sender.send_deadline(cx, 4, past), Ok(()));
+        assert_eq!($sender.sending(4).deadline(cx, past), Ok(Ok(())));
         assert_eq!(take(), 4);
         assert_eq!($sender.try_send(5), Ok(()));
         assert_eq!(take(), 5);
-        assert_eq!(cx.block_on($sender.send_async(6)), Ok(Ok(())));
+        assert_eq!(cx.block_on($sender.sending(6).into_future()), Ok(Ok(())));
         assert_eq!(take(), 6);
         assert_eq!(select!(cx, { sent = $sender.sending(7) => sent }), Ok(Ok(())));
         assert_eq!(take(), 7);
         $sender.reserve(cx).unwrap().send(8).unwrap();
         assert_eq!(take(), 8);
-        $sender.reserve_timeout(cx, Duration::ZERO).unwrap().send(9).unwrap();
+        $sender.reserving().timeout(cx, Duration::ZERO).unwrap().unwrap().send(9).unwrap();
         assert_eq!(take(), 9);
-        $sender.reserve_deadline(cx, past).unwrap().send(10).unwrap();
+        $sender.reserving().deadline(cx, past).unwrap().unwrap().send(10).unwrap();
         assert_eq!(take(), 10);
         $sender.try_reserve().unwrap().send(11).unwrap();
         assert_eq!(take(), 11);
-        cx.block_on($sender.reserve_async()).unwrap().unwrap().send(12).unwrap();
+        cx.block_on($sender.reserving().into_future()).unwrap().unwrap().send(12).unwrap();
         assert_eq!(take(), 12);
         cancelled(cx, |cx| {
             assert_eq!($sender.send(cx, 13), Err(SendError::Cancelled(13)));
-            assert_eq!($sender.send_timeout(cx, 13, Duration::MAX), Err(SendTimeoutError::Cancelled(13)));
-            assert_eq!($sender.reserve(cx).err(), Some(ReserveError::Cancelled));
+            let mut send = $sender.sending(13);
+            assert_eq!(send.timeout(cx, Duration::MAX), Err(WaitError::Cancelled));
+            assert_eq!((send.wait(cx), send.into_inner()), (Err(Cancelled), Some(13)));
+            assert_eq!($sender.reserve(cx).err(), Some(SendError::Cancelled(())));
         });
     }};
 }
@@ -147,15 +149,17 @@ macro_rules! is_full {
         let past = cx.now();
         assert!($sender.is_full());
         assert_eq!($sender.try_send(1), Err(TrySendError::Full(1)));
-        assert_eq!($sender.send_timeout(cx, 2, Duration::ZERO), Err(SendTimeoutError::TimedOut(2)));
-        assert_eq!($sender.send_timeout(cx, 3, SHORT), Err(SendTimeoutError::TimedOut(3)));
-        assert_eq!($sender.send_deadline(cx, 4, past), Err(SendTimeoutError::TimedOut(4)));
-        let limited = cx.timeout(SHORT, |cx| Ok::<_, RecvTimeoutError>($sender.send(cx, 5)));
+        let mut send = $sender.sending(2);
+        assert_eq!(send.timeout(cx, Duration::ZERO), Err(WaitError::TimedOut));
+        assert_eq!(send.timeout(cx, SHORT), Err(WaitError::TimedOut));
+        assert_eq!(send.deadline(cx, past), Err(WaitError::TimedOut));
+        assert_eq!(send.into_inner(), Some(2));
+        let limited = cx.timeout(SHORT, |cx| Ok::<_, WaitError>($sender.send(cx, 5)));
         assert_eq!(limited, Ok(Err(SendError::Cancelled(5))));
-        drop(Polled::waiting($sender.send_async(6)));
+        drop(Polled::waiting($sender.sending(6).into_future()));
         assert_eq!(select!(cx, { _ = $sender.sending(7) => 1, () = cx.sleeping(SHORT) => 2 }), Ok(2));
         let mut select = Select::from_iter([$sender.sending(8)]);
-        assert!(select.wait_timeout(cx, SHORT).is_err() && select.try_now().is_none());
+        assert!(select.timeout(cx, SHORT).is_err() && select.try_now().is_none());
     }};
 }
 
@@ -167,9 +171,9 @@ macro_rules! is_refused {
         assert!($sender.is_closed());
         assert_eq!($sender.try_send(1), Err(TrySendError::Closed(1)));
         assert_eq!($sender.send(cx, 2), Err(SendError::Closed(2)));
-        assert_eq!($sender.send_timeout(cx, 3, SHORT), Err(SendTimeoutError::Closed(3)));
-        assert_eq!($sender.send_deadline(cx, 4, now), Err(SendTimeoutError::Closed(4)));
-        assert_eq!(cx.block_on($sender.send_async(5)), Ok(Err(ClosedError(5))));
+        assert_eq!($sender.sending(3).timeout(cx, SHORT), Ok(Err(ClosedError(3))));
+        assert_eq!($sender.sending(4).deadline(cx, now), Ok(Err(ClosedError(4))));
+        assert_eq!(cx.block_on($sender.sending(5).into_future()), Ok(Err(ClosedError(5))));
         assert_eq!(select!(cx, { sent = $sender.sending(6) => sent }), Ok(Err(ClosedError(6))));
         let (index, sent) = Select::from_iter([$sender.sending(7)]).wait(cx).unwrap();
         assert_eq!((index, sent), (0, Err(ClosedError(7))));
@@ -182,9 +186,9 @@ macro_rules! has_no_room_to_keep {
         let cx = $cx;
         let now = cx.now();
         assert!($sender.try_reserve().is_err());
-        assert_eq!($sender.reserve(cx).err(), Some(ReserveError::Closed));
-        assert_eq!($sender.reserve_timeout(cx, SHORT).err(), Some(ReserveTimeoutError::Closed));
-        assert_eq!($sender.reserve_deadline(cx, now).err(), Some(ReserveTimeoutError::Closed));
-        assert_eq!(cx.block_on($sender.reserve_async()).unwrap().err(), Some(Closed));
+        assert_eq!($sender.reserve(cx).err(), Some(SendError::Closed(())));
+        assert_eq!($sender.reserving().timeout(cx, SHORT).unwrap().err(), Some(Closed));
+        assert_eq!($sender.reserving().deadline(cx, now).unwrap().err(), Some(Closed));
+        assert_eq!(cx.block_on($sender.reserving().into_future()).unwrap().err(), Some(Closed));
     }};
 }

@@ -56,7 +56,7 @@ fn check<O: Operation>(cx: &Cx<'_>, way: Way, operation: O, again: Again) {
     let mut select = Select::from_iter([operation]);
     let is_done = match way {
         Way::TryNow => select.try_now().is_some(),
-        Way::Wait => select.wait_timeout(cx, LONG).is_ok(),
+        Way::Wait => select.timeout(cx, LONG).is_ok(),
         Way::Async => is_ready(pin!(select.wait_async())),
     };
     assert!(is_done, "{way:?}");
@@ -69,7 +69,7 @@ fn check<O: Operation>(cx: &Cx<'_>, way: Way, operation: O, again: Again) {
         });
         let outcomes = [
             forgotten,
-            outcome(|| select.wait_timeout(cx, SHORT).is_ok()),
+            outcome(|| select.timeout(cx, SHORT).is_ok()),
             outcome(|| is_ready(pin!(select.wait_async()))),
             outcome(|| select.try_now().is_some()),
         ];
@@ -84,8 +84,8 @@ fn check<O: Operation>(cx: &Cx<'_>, way: Way, operation: O, again: Again) {
 #[track_caller]
 fn check_timed<O: Operation>(cx: &Cx<'_>, operation: O, again: Again) {
     let mut select = Select::from_iter([operation]);
-    assert!(select.wait_timeout(cx, LONG).is_ok());
-    let outcomes = [outcome(|| select.try_now().is_some()), outcome(|| select.wait_timeout(cx, SHORT).is_ok())];
+    assert!(select.timeout(cx, LONG).is_ok());
+    let outcomes = [outcome(|| select.try_now().is_some()), outcome(|| select.timeout(cx, SHORT).is_ok())];
     assert_eq!(outcomes, [again; 2]);
     select.swap_remove(0);
 }
@@ -102,7 +102,7 @@ fn completed_receive_is_not_registered() {
         let (sender, receiver) = bounded(2);
         sender.try_send(1).unwrap();
         check(cx, way, receiver.receiving(), Again::Waits);
-        let mut next = Polled::waiting(receiver.recv_async());
+        let mut next = Polled::waiting(receiver.receiving().into_future());
         sender.try_send(2).unwrap();
         assert_eq!(next.poll(), Some(Ok(2)), "no former waiter is in the queue");
         sender.close();
@@ -159,12 +159,12 @@ fn completed_send_takes_no_room() {
         check(cx, way, sender.reserving(), Again::Completes);
 
         let (sender, receiver) = rendezvous();
-        let mut receiving = Polled::waiting(receiver.recv_async());
+        let mut receiving = Polled::waiting(receiver.receiving().into_future());
         let mut select = Select::from_iter([sender.sending(1)]);
         let mut sending = Polled::waiting(select.wait_async());
         assert_eq!((receiving.poll(), sending.poll()), (Some(Ok(1)), Some((0, Ok(())))));
         drop(sending);
-        assert_eq!(select.wait_timeout(cx, SHORT), Ok((0, Ok(()))));
+        assert_eq!(select.timeout(cx, SHORT), Ok((0, Ok(()))));
         drop(select);
         assert!(receiver.try_recv().is_err() && sender.try_send(2).is_err());
 
@@ -251,7 +251,7 @@ fn completed_receive_of_an_endpoint_is_used_up() {
         let (client, mut server) = question::pipe();
         let _client = client.ask(1).unwrap();
         check(cx, way, server.receiving(), Again::Completes);
-        assert!(server.is_ready() && Polled::new(server.ready_async()).poll().is_some());
+        assert!(server.is_ready() && Polled::new(server.receiving().into_future()).poll().is_some());
     });
 }
 

@@ -11,11 +11,10 @@ use crate::common::{
     waits::{Polled, until_waiting},
 };
 use anabranch::{
-    Cx,
+    Cancelled, Cx, Error, ErrorKind, Operation, WaitError,
     channel::{
-        Closed, ClosedError, ReceiverSet, RecvError, RecvTimeoutError, ReserveError, ReserveTimeoutError, Select,
-        SendAllError, SendError, SendTimeoutError, TryRecvError, TrySendError, bounded, broadcast, oneshot, rendezvous,
-        spsc, unbounded, watch,
+        Closed, ClosedError, ReceiverSet, RecvError, Select, SendError, TryRecvError, TrySendError, bounded, broadcast,
+        oneshot, rendezvous, spsc, unbounded, watch,
     },
     select,
 };
@@ -61,7 +60,7 @@ fn mpmc_channels_answer_every_operation() {
             while sender.try_send(0).is_ok() {}
             is_full!(cx, sender);
             assert!(sender.try_reserve().is_err());
-            assert_eq!(sender.reserve_timeout(cx, SHORT).err(), Some(ReserveTimeoutError::TimedOut));
+            assert_eq!(sender.reserving().timeout(cx, SHORT).err(), Some(WaitError::TimedOut));
             assert!(receiver.drain().all(|n| n == 0));
         }
     });
@@ -75,7 +74,7 @@ fn rendezvous_answers_every_operation() {
         assert_eq!((sender.capacity(), receiver.len()), (Some(0), 0));
         // A waiting sender is what makes a receive ready.
         let mut waiting = VecDeque::new();
-        let mut offer = |n| waiting.push_back(Polled::waiting(sender.send_async(n)));
+        let mut offer = |n| waiting.push_back(Polled::waiting(sender.sending(n).into_future()));
         receives!(cx, receiver, offer, |n: i32| n);
         assert!(waiting.into_iter().all(|mut sent| sent.poll() == Some(Ok(()))));
         // A committed waiting receiver is what makes a send ready.
@@ -88,9 +87,9 @@ fn rendezvous_answers_every_operation() {
         assert!(!sender.is_full());
         assert_eq!(sender.try_send(1), Ok(()));
         until_waiting(&pool, 1, "Receiver::recv");
-        assert_eq!(sender.send_deadline(cx, 2, cx.now()), Ok(()));
+        assert_eq!(sender.sending(2).deadline(cx, cx.now()), Ok(Ok(())));
         assert_eq!(receive.join(cx).unwrap(), [Ok(1), Ok(2)]);
-        let mut receive = Polled::waiting(receiver.recv_async());
+        let mut receive = Polled::waiting(receiver.receiving().into_future());
         is_full!(cx, sender);
         assert!(receive.poll().is_none());
         drop(receive);
@@ -116,13 +115,13 @@ fn spsc_channels_answer_every_operation() {
             assert!(receiver.drain().eq(1..6));
             let mut kept = VecDeque::from([6, 7]);
             let none = cancelled(cx, |cx| sender.send_all(cx, &mut kept));
-            assert_eq!((none, kept.len()), (Err(SendAllError::Cancelled), 2));
+            assert_eq!((none, kept.len()), (Err(SendError::Cancelled(())), 2));
             assert_eq!(sender.capacity(), receiver.capacity());
             sender.try_send(20).unwrap();
             sender.close();
             is_refused!(cx, sender);
             has_no_room_to_keep!(cx, sender);
-            assert_eq!(sender.send_all(cx, &mut kept), Err(SendAllError::Closed));
+            assert_eq!(sender.send_all(cx, &mut kept), Err(SendError::Closed(())));
             assert_eq!(cx.block_on(sender.send_all_async(&mut kept)), Ok(Err(Closed)));
             assert_eq!(kept, [6, 7]);
             assert!(receiver.is_closed() && receiver.len() == 1);
@@ -143,7 +142,7 @@ fn spsc_channels_answer_every_operation() {
             while sender.try_send(0).is_ok() {}
             is_full!(cx, sender);
             assert!(sender.try_reserve().is_err());
-            assert_eq!(sender.reserve_timeout(cx, SHORT).err(), Some(ReserveTimeoutError::TimedOut));
+            assert_eq!(sender.reserving().timeout(cx, SHORT).err(), Some(WaitError::TimedOut));
             assert!(receiver.drain().all(|n| n == 0));
         }
     });
@@ -155,11 +154,11 @@ fn oneshot_channels_answer_every_operation() {
     type Way = fn(&mut oneshot::Receiver<i32>, &Cx<'_>) -> Option<i32>;
     let ways: [Way; 9] = [
         |receiver, cx| receiver.recv(cx).ok(),
-        |receiver, cx| receiver.recv_timeout(cx, Duration::ZERO).ok(),
-        |receiver, cx| receiver.recv_timeout(cx, Duration::MAX).ok(),
-        |receiver, cx| receiver.recv_deadline(cx, cx.now()).ok(),
+        |receiver, cx| receiver.receiving().timeout(cx, Duration::ZERO).ok()?.ok(),
+        |receiver, cx| receiver.receiving().timeout(cx, Duration::MAX).ok()?.ok(),
+        |receiver, cx| receiver.receiving().deadline(cx, cx.now()).ok()?.ok(),
         |receiver, _| receiver.try_recv().ok(),
-        |receiver, cx| cx.block_on(receiver.recv_async()).unwrap().ok(),
+        |receiver, cx| cx.block_on(receiver.receiving().into_future()).unwrap().ok(),
         |receiver, cx| select!(cx, { got = receiver.receiving() => got.ok() }).unwrap(),
         |receiver, cx| Select::from_iter([receiver.receiving()]).wait(cx).unwrap().1.ok(),
         |receiver, cx| {
@@ -171,9 +170,9 @@ fn oneshot_channels_answer_every_operation() {
         for (n, way) in ways.into_iter().enumerate() {
             let (sender, mut receiver) = oneshot::channel();
             assert!(sender.is_to(&receiver) && !sender.is_to(&oneshot::channel().1));
-            assert_eq!(receiver.recv_timeout(cx, SHORT), Err(RecvTimeoutError::TimedOut));
+            assert_eq!(receiver.receiving().timeout(cx, SHORT), Err(WaitError::TimedOut));
             assert_eq!(receiver.try_recv(), Err(TryRecvError::Empty));
-            drop(Polled::waiting(receiver.recv_async()));
+            drop(Polled::waiting(receiver.receiving().into_future()));
             assert!(receiver.is_empty() && !receiver.is_closed() && !sender.is_closed());
             sender.send(7).unwrap();
             assert!(!receiver.is_empty());
@@ -224,7 +223,7 @@ fn watch_channels_answer_every_operation() {
 #[test]
 fn broadcast_channels_answer_every_operation() {
     with_every_cx(|cx| {
-        use broadcast::{ClosedOrLagged::Closed, RecvError, RecvTimeoutError, TryRecvError};
+        use broadcast::{ClosedOrLagged::Closed, RecvError, TryRecvError};
         let (sender, mut receiver) = broadcast::channel(9);
         receives!(cx, receiver, |n| sender.send(n).unwrap(), |n: Arc<i32>| *n);
         receives_many!(cx, receiver, |n| sender.send(n).unwrap(), |n: Arc<i32>| *n, |got| got.unwrap());
@@ -265,7 +264,7 @@ fn sets_answer_every_operation() {
         assert!(set.is_empty());
         assert_eq!(set.try_recv().err(), Some(TryRecvError::Closed));
         assert_eq!(set.recv(cx).err(), Some(RecvError::Closed));
-        assert_eq!(set.recv_timeout(cx, SHORT).err(), Some(RecvTimeoutError::Closed));
-        assert_eq!(cx.block_on(set.recv_async()).unwrap().err(), Some(Closed));
+        assert_eq!(set.receiving().timeout(cx, SHORT).map(Result::err), Ok(Some(Closed)));
+        assert_eq!(cx.block_on(set.receiving().into_future()).unwrap().err(), Some(Closed));
     });
 }

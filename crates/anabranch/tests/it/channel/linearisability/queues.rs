@@ -7,10 +7,10 @@ use super::{
     queue_spec::{Op, Queue, settle},
 };
 use anabranch::{
-    Cx,
+    Cx, Operation, WaitError,
     channel::{
-        self, Receiver, ReceiverSet, RecvError, RecvTimeoutError, SendError, SendTimeoutError, Sender, TryRecvError,
-        TrySendError, oneshot, spsc,
+        self, Closed, ClosedError, Receiver, ReceiverSet, RecvError, SendError, Sender, TryRecvError, TrySendError,
+        oneshot, spsc,
     },
     select,
 };
@@ -30,10 +30,10 @@ fn received(result: Result<u64, RecvError>) -> Op {
     }
 }
 
-fn received_in_time(result: Result<u64, RecvTimeoutError>) -> Op {
+fn received_in_time(result: Result<Result<u64, Closed>, WaitError>) -> Op {
     match result {
-        Ok(value) => Op::Received(value),
-        Err(RecvTimeoutError::Closed) => Op::Ended,
+        Ok(Ok(value)) => Op::Received(value),
+        Ok(Err(Closed)) => Op::Ended,
         Err(_) => Op::WaitedInVain,
     }
 }
@@ -59,11 +59,12 @@ fn sent(value: u64, result: Result<(), SendError<u64>>) -> Op {
     }
 }
 
-fn sent_in_time(value: u64, result: Result<(), SendTimeoutError<u64>>) -> Op {
+/// The result of a send with a timeout, and the value that is left in its operation.
+fn sent_in_time(value: u64, result: Result<Result<(), ClosedError<u64>>, WaitError>, left: Option<u64>) -> Op {
     match result {
-        Ok(()) => Op::Sent(value),
-        Err(SendTimeoutError::Closed(back)) => came_back(value, back, Op::Refused),
-        Err(error) => came_back(value, error.into_inner(), Op::GaveUp),
+        Ok(Ok(())) => Op::Sent(value),
+        Ok(Err(ClosedError(back))) => came_back(value, back, Op::Refused),
+        Err(_) => came_back(value, left.unwrap(), Op::GaveUp),
     }
 }
 
@@ -93,16 +94,21 @@ fn step(cx: &Cx<'_>, player: &mut Player<Op>, at: usize, (sender, receiver): &En
     let op = match kind {
         0..=3 => sent(value, sender.send(cx, value)),
         4 | 5 => sent_at_once(value, sender.try_send(value)),
-        6 => sent_in_time(value, sender.send_timeout(cx, value, BRIEFLY)),
-        7 => match cx.block_on(sender.send_async(value)) {
+        6 => {
+            let mut send = sender.sending(value);
+            sent_in_time(value, send.timeout(cx, BRIEFLY), send.into_inner())
+        }
+        7 => match cx.block_on(sender.sending(value).into_future()) {
             Ok(Ok(())) => Op::Sent(value),
             Ok(Err(refused)) => came_back(value, refused.into_inner(), Op::Refused),
             Err(_) => Op::PerhapsSent(value),
         },
         8..=10 => received(receiver.recv(cx)),
-        11 => cx.block_on(receiver.recv_async()).map_or(Op::WaitedInVain, |got| received(got.map_err(Into::into))),
+        11 => cx
+            .block_on(receiver.receiving().into_future())
+            .map_or(Op::WaitedInVain, |got| received(got.map_err(Into::into))),
         12 | 13 => received_at_once(receiver.try_recv()),
-        14 => received_in_time(receiver.recv_timeout(cx, BRIEFLY)),
+        14 => received_in_time(receiver.receiving().timeout(cx, BRIEFLY)),
         15 => {
             let mut batch = Vec::new();
             let result = receiver.recv_many(cx, &mut batch, 2).map(|_| batch[0]);
@@ -179,7 +185,7 @@ fn play_set(cx: &Cx<'_>, player: &mut Player<Op>, channels: &[Ends]) {
         player.linger(cx);
         let from = player.begin();
         let got = match player.random.below(3) {
-            0 => set.recv_timeout(cx, BRIEFLY).ok(),
+            0 => set.receiving().timeout(cx, BRIEFLY).ok().and_then(Result::ok),
             1 => set.try_recv().ok(),
             _ => set.recv(cx).ok(),
         };
@@ -295,7 +301,10 @@ fn check_stream(capacity: Option<usize>) {
                 let op = match kind {
                     0..=4 => sent(value, sender.send(cx, value)),
                     5 | 6 => sent_at_once(value, sender.try_send(value)),
-                    7 => sent_in_time(value, sender.send_timeout(cx, value, BRIEFLY)),
+                    7 => {
+                        let mut send = sender.sending(value);
+                        sent_in_time(value, send.timeout(cx, BRIEFLY), send.into_inner())
+                    }
                     8 => match sender.reserve(cx) {
                         Ok(permit) => permit.send(value).map_or(Op::Refused, |()| Op::Sent(value)),
                         Err(_) => Op::GaveUp,
@@ -328,8 +337,8 @@ fn check_stream(capacity: Option<usize>) {
                 let op = match kind {
                     0..=19 => received(receiver.recv(cx)),
                     20..=29 => received_at_once(receiver.try_recv()),
-                    30..=34 => received_in_time(receiver.recv_timeout(cx, BRIEFLY)),
-                    35..=37 => match cx.block_on(receiver.recv_async()) {
+                    30..=34 => received_in_time(receiver.receiving().timeout(cx, BRIEFLY)),
+                    35..=37 => match cx.block_on(receiver.receiving().into_future()) {
                         Ok(got) => received(got.map_err(Into::into)),
                         Err(_) => Op::WaitedInVain,
                     },
@@ -390,9 +399,9 @@ fn oneshot_channels_are_linearisable() {
                 let op = match kind {
                     0..=3 => received(receiver.recv(cx)),
                     4..=6 => received_at_once(receiver.try_recv()),
-                    7 | 8 => received_in_time(receiver.recv_timeout(cx, BRIEFLY)),
+                    7 | 8 => received_in_time(receiver.receiving().timeout(cx, BRIEFLY)),
                     9 | 10 => cx
-                        .block_on(receiver.recv_async())
+                        .block_on(receiver.receiving().into_future())
                         .map_or(Op::WaitedInVain, |got| received(got.map_err(Into::into))),
                     _ => {
                         receiver.close();

@@ -6,8 +6,8 @@ use super::{
     versioned_spec::{Board, Op},
 };
 use anabranch::{
-    Cx,
-    channel::{RecvError, RecvTimeoutError, TryRecvError, broadcast, watch},
+    Cx, Operation, WaitError,
+    channel::{Closed, RecvError, TryRecvError, broadcast, watch},
 };
 use std::time::Duration;
 
@@ -17,10 +17,10 @@ const HISTORIES: u64 = 300;
 /// The timeout of timed waits.
 const BRIEFLY: Duration = Duration::from_micros(30);
 
-fn in_time(id: usize, missed: u64, result: Result<u64, RecvTimeoutError>) -> Op {
+fn in_time(id: usize, missed: u64, result: Result<Result<u64, Closed>, WaitError>) -> Op {
     match result {
-        Ok(value) => Op::Received(id, value, missed),
-        Err(RecvTimeoutError::Closed) => Op::Ended(id),
+        Ok(Ok(value)) => Op::Received(id, value, missed),
+        Ok(Err(Closed)) => Op::Ended(id),
         Err(_) => Op::WaitedInVain,
     }
 }
@@ -52,19 +52,25 @@ enum Unheard {
     InVain,
 }
 
-impl From<broadcast::RecvTimeoutError> for Unheard {
-    fn from(error: broadcast::RecvTimeoutError) -> Self {
-        match error {
-            broadcast::RecvTimeoutError::Closed => Self::Closed,
-            broadcast::RecvTimeoutError::Lagged(more) => Self::Lagged(more),
-            broadcast::RecvTimeoutError::Cancelled | broadcast::RecvTimeoutError::TimedOut => Self::InVain,
-        }
+impl From<WaitError> for Unheard {
+    fn from(_: WaitError) -> Self {
+        Self::InVain
+    }
+}
+
+impl From<broadcast::ClosedOrLagged> for Unheard {
+    fn from(error: broadcast::ClosedOrLagged) -> Self {
+        broadcast::RecvError::from(error).into()
     }
 }
 
 impl From<broadcast::RecvError> for Unheard {
     fn from(error: broadcast::RecvError) -> Self {
-        broadcast::RecvTimeoutError::from(error).into()
+        match error {
+            broadcast::RecvError::Closed => Self::Closed,
+            broadcast::RecvError::Lagged(more) => Self::Lagged(more),
+            broadcast::RecvError::Cancelled => Self::InVain,
+        }
     }
 }
 
@@ -99,7 +105,7 @@ fn watch_both(
             5 => Op::Latest(*sender.get()),
             6 => Op::Latest(*receiver.get()),
             7 | 8 => at_once(id, 0, receiver.try_recv().map(|value| *value)),
-            9 | 10 => in_time(id, 0, receiver.recv_timeout(cx, BRIEFLY).map(|value| *value)),
+            9 | 10 => in_time(id, 0, receiver.receiving().timeout(cx, BRIEFLY).map(|got| got.map(|value| *value))),
             _ => {
                 receiver = sender.subscribe();
                 Op::Subscribed(id)
@@ -170,7 +176,10 @@ fn hear_both(
                 heard(id, receiver.lagged(), got)
             }
             8 | 9 => {
-                let got = receiver.recv_timeout(cx, BRIEFLY).map(|value| *value);
+                let got = match receiver.receiving().timeout(cx, BRIEFLY) {
+                    Ok(got) => got.map(|value| *value).map_err(Unheard::from),
+                    Err(late) => Err(late.into()),
+                };
                 heard(id, receiver.lagged(), got)
             }
             _ => {

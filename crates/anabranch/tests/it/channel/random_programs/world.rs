@@ -2,7 +2,7 @@
 
 use crate::common::{Counted, Tally};
 use anabranch::{
-    Cancelled, Cx,
+    Cancelled, Cx, Operation,
     channel::{self, Closed, Receiver, ReceiverSet, RecvError, Sender, broadcast, oneshot, spsc, watch},
     select,
 };
@@ -113,7 +113,7 @@ impl World {
             let result = match how {
                 Sends::Permit if sender.capacity() != Some(0) => match sender.reserve(cx) {
                     Ok(permit) if !number.is_multiple_of(3) => permit.send(parcel).is_ok(),
-                    Err(channel::ReserveError::Cancelled) => return Err(Cancelled),
+                    Err(channel::SendError::Cancelled(())) => return Err(Cancelled),
                     _ => false,
                 },
                 Sends::Wait | Sends::Permit => match sender.send(cx, parcel) {
@@ -122,10 +122,10 @@ impl World {
                     Err(channel::SendError::Cancelled(_)) => return Err(Cancelled),
                 },
                 Sends::AtOnce => sender.try_send(parcel).is_ok(),
-                Sends::Briefly => sender.send_timeout(cx, parcel, BRIEFLY).is_ok(),
+                Sends::Briefly => matches!(sender.sending(parcel).timeout(cx, BRIEFLY), Ok(Ok(()))),
                 Sends::Async => {
                     book.lock().unwrap().perhaps.insert((leaf, number));
-                    let result = cx.block_on(sender.send_async(parcel))?;
+                    let result = cx.block_on(sender.sending(parcel).into_future())?;
                     book.lock().unwrap().perhaps.remove(&(leaf, number));
                     result.is_ok()
                 }
@@ -145,8 +145,8 @@ impl World {
             let parcel = match how {
                 Receives::Wait => cancelled(receiver.recv(cx))?,
                 Receives::AtOnce => receiver.try_recv().ok(),
-                Receives::Briefly => receiver.recv_timeout(cx, BRIEFLY).ok(),
-                Receives::Async => cx.block_on(receiver.recv_async())?.ok(),
+                Receives::Briefly => receiver.receiving().timeout(cx, BRIEFLY).ok().and_then(Result::ok),
+                Receives::Async => cx.block_on(receiver.receiving().into_future())?.ok(),
                 Receives::Many => {
                     let result = cancelled(receiver.recv_many(cx, &mut batch, 3));
                     batch.drain(..).for_each(|parcel| self.note_received(at, &mut last, parcel));
