@@ -132,7 +132,7 @@ fn kanal_24_dropped_receive_passes_value_to_another() {
     for (sender, receiver) in shared() {
         for kind in 0..3 {
             let (_other, idle) = unbounded::<u8>();
-            let waiting: Polled<std::pin::Pin<Box<dyn Future<Output = ()> + '_>>> = Polled::waiting(match kind {
+            let future: std::pin::Pin<Box<dyn Future<Output = ()> + '_>> = match kind {
                 0 => Box::pin(async { _ = receiver.recv_async().await }),
                 1 => Box::pin(async {
                     let mut both = Vec::new();
@@ -144,7 +144,8 @@ fn kanal_24_dropped_receive_passes_value_to_another() {
                         _ = idle.receiving() => (),
                     });
                 }),
-            });
+            };
+            let waiting = Polled::waiting(future);
             let _sending = Polled::begun(sender.send_async(7));
             assert!(waiting.is_woken());
             drop(waiting);
