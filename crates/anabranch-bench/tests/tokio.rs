@@ -276,7 +276,7 @@ fn shared_data_is_seen_by_both_runtimes() {
             tokio::spawn(async move {
                 ready.send_async(()).await.unwrap();
                 while let Ok(n) = events.recv_async().await {
-                    *total.lock_async().await += *n;
+                    *total.locking().await += *n;
                 }
             })
         });

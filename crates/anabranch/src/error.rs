@@ -13,7 +13,7 @@ use crate::{
         EndpointRecvError, EndpointRecvTimeoutError, EndpointSendError, EndpointSendTimeoutError, EndpointTryRecvError,
         EndpointTrySendError,
     },
-    sync::{AcquireError, AcquireTimeoutError, SemaphoreClosed, TryAcquireError},
+    sync::{AcquireError, SemaphoreClosed, TryAcquireError},
     wait::{Cancelled, TimedOut, WaitError},
 };
 use std::{
@@ -282,11 +282,6 @@ convert! {
     }
     SemaphoreClosed { SemaphoreClosed => Closed }
     AcquireError { AcquireError::Closed => Closed, AcquireError::Cancelled => Cancelled }
-    AcquireTimeoutError {
-        AcquireTimeoutError::Closed => Closed,
-        AcquireTimeoutError::Cancelled => Cancelled,
-        AcquireTimeoutError::TimedOut => TimedOut,
-    }
     TryAcquireError { TryAcquireError::NoPermits => WouldBlock, TryAcquireError::Closed => Closed }
     BuildError { _ => Other }
 }
