@@ -276,7 +276,7 @@ fn shared_data_is_seen_by_both_runtimes() {
             tokio::spawn(async move {
                 ready.sending(()).await.unwrap();
                 while let Ok(n) = events.receiving().await {
-                    *total.lock_async().await += *n;
+                    *total.locking().await += *n;
                 }
             })
         });

@@ -11,7 +11,7 @@
 //! The three addresses are listeners of the example: one refuses, one never sends, one greets.
 
 use anabranch::{
-    Cancelled, Cx, WaitError,
+    Cancelled, Cx, Operation, WaitError,
     sync::{Signal, Trigger},
 };
 use async_io::Async;
@@ -100,7 +100,7 @@ fn connect<'a>(
         if let Some((mut begun, mut failed)) = attempt.before {
             begun.wait(cx)?;
             // An attempt that fails starts the next one at once; otherwise the next one starts after the delay.
-            if failed.wait_timeout(cx, delay) == Err(WaitError::Cancelled) {
+            if failed.waiting().timeout(cx, delay) == Err(WaitError::Cancelled) {
                 return Err(Cancelled.into());
             }
         }

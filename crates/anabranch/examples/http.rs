@@ -15,7 +15,7 @@
 mod processes;
 
 use anabranch::{
-    Cx,
+    Cx, Operation,
     net::{TcpListener, TcpStream},
     sync::{Event, Semaphore},
 };
@@ -133,7 +133,7 @@ fn serve(
                 None => break,
             }
         }
-        let _ = room.acquire_many_timeout(cx, MOST, GRACE);
+        let _ = room.acquiring(MOST).timeout(cx, GRACE);
         s.cancel();
         Ok(())
     })

@@ -7,7 +7,7 @@ use crate::{
     channel::{self, CallError, Closed, ClosedError, SendError, TryRecvError, TrySendError, broadcast},
     pool::BuildError,
     proto::{EndpointRecvError, EndpointSendError, EndpointTryRecvError, EndpointTrySendError},
-    sync::{AcquireError, AcquireTimeoutError, SemaphoreClosed, TryAcquireError},
+    sync::{AcquireError, SemaphoreClosed, TryAcquireError},
     wait::{Cancelled, TimedOut, WaitError},
 };
 use std::{
@@ -258,11 +258,6 @@ convert! {
     }
     SemaphoreClosed { SemaphoreClosed => Closed }
     AcquireError { AcquireError::Closed => Closed, AcquireError::Cancelled => Cancelled }
-    AcquireTimeoutError {
-        AcquireTimeoutError::Closed => Closed,
-        AcquireTimeoutError::Cancelled => Cancelled,
-        AcquireTimeoutError::TimedOut => TimedOut,
-    }
     TryAcquireError { TryAcquireError::NoPermits => WouldBlock, TryAcquireError::Closed => Closed }
     BuildError { _ => Other }
 }

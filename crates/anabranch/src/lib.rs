@@ -55,7 +55,7 @@
 //! | start fibers again that panic | [`Cx::supervise`] |
 //! | spawn a fiber that outlives the call | [`spawn`] |
 //! | take the first of several results | [`Cx::race`], [`Cx::race_ok`] |
-//! | limit the time | [`Cx::timeout`], [`Cx::with_deadline`] |
+//! | limit the time | [`Cx::timeout`], [`Cx::with_deadline`]; for one wait [`Operation::timeout`] |
 //! | cancel | [`JoinHandle::cancel`], [`Cx::cancellable`] |
 //! | use `?` with all errors of waits | [`Error`] |
 //! | send values | [`channel`] |

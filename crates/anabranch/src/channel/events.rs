@@ -32,6 +32,8 @@ impl Attempt for Sleeping<'_> {
 
     const IS_TIMED: bool = true;
 
+    const NAME: &'static &'static str = &"sleep";
+
     fn attempt(&self) -> Option<()> {
         (self.cx.owner.now() >= self.at).then_some(())
     }
@@ -59,14 +61,20 @@ pub struct Triggered<'a> {
 }
 
 impl Trigger {
-    /// Returns the wait as an operation, for [`select!`](crate::select).
+    /// Returns [`wait`](Self::wait) as an [operation](crate::Operation): for a time limit, for async code, for threads
+    /// without a [`Cx`], and for [`select!`](crate::select).
     ///
     /// ```
-    /// use anabranch::{select, sync::Trigger};
+    /// use anabranch::{Operation, WaitError, select, sync::Trigger};
+    /// use std::time::Duration;
     ///
     /// let mut trigger = Trigger::new();
-    /// trigger.signal().send();
-    /// anabranch::run(|cx| select!(cx, { () = trigger.waiting() => () })).unwrap();
+    /// anabranch::run(|cx| {
+    ///     let early = trigger.waiting().timeout(cx, Duration::from_millis(1));
+    ///     assert_eq!(early, Err(WaitError::TimedOut));
+    ///     trigger.signal().send();
+    ///     select!(cx, { () = trigger.waiting() => () }).unwrap();
+    /// });
     /// ```
     pub fn waiting(&mut self) -> Triggered<'_> {
         let slot = self.slot();

@@ -10,7 +10,6 @@
 use crate::{
     cx::{
         cx::Cx,
-        limit::Limit,
         wait::{Begun, happened},
     },
     fiber::switch::PendingSwitch,
@@ -107,21 +106,6 @@ pub(crate) fn wait_for<A: Attempt>(
     match operation.attempt() {
         Some(output) => Ok(output),
         None => wait_again_for(cx, operation, deadline, reason),
-    }
-}
-
-/// Performs a whole operation that has a limit of its own: the checkpoint, the attempts and the waits. Reads the clock
-/// only if the first attempt fails.
-pub(crate) fn wait_within<A: Attempt>(
-    cx: &Cx<'_>,
-    operation: &A,
-    limit: Limit,
-    reason: WaitReason,
-) -> Result<A::Output, WaitError> {
-    cx.checkpoint()?;
-    match operation.attempt() {
-        Some(output) => Ok(output),
-        None => wait_again_for(cx, operation, limit.tick(cx), reason),
     }
 }
 

@@ -12,7 +12,6 @@ use crate::{
     },
 };
 use std::{
-    future::Future,
     pin::pin,
     sync::Arc,
     task::{Context, Poll, Wake},
@@ -32,7 +31,8 @@ impl Wake for LatchWaker {
 }
 
 impl Cx<'_> {
-    /// Waits for a future of any runtime. Polls it on this fiber or thread, with a waker that wakes it.
+    /// Waits for a future of any runtime, or for an [operation](crate::Operation). Polls it on this fiber or thread,
+    /// with a waker that wakes it.
     ///
     /// Some futures, such as tokio's, must be made and polled inside their runtime. Do not hold the guard of
     /// `handle.enter()` across this call: while the fiber waits, other fibers of the thread would run inside the
@@ -47,13 +47,13 @@ impl Cx<'_> {
     /// assert_eq!(answer, Ok(42));
     /// ```
     #[track_caller]
-    pub fn block_on<F: Future>(&self, future: F) -> Result<F::Output, Cancelled> {
+    pub fn block_on<F: IntoFuture>(&self, future: F) -> Result<F::Output, Cancelled> {
         let reason = WaitReason::new(&"future");
         let shared = Arc::new(LatchWaker(Latch::new()));
         let latch = &shared.0;
         let waker = Arc::clone(&shared).into();
         let mut context = Context::from_waker(&waker);
-        let mut future = pin!(future);
+        let mut future = pin!(future.into_future());
         loop {
             self.checkpoint()?;
             latch.reset();

@@ -240,8 +240,8 @@ impl<T> JoinSet<'_, '_, T> {
         self.joining().pop().transpose()
     }
 
-    /// Returns [`join_next`](Self::join_next) as an operation for [`select!`](crate::select). It is not ready while the
-    /// set is empty.
+    /// Returns [`join_next`](Self::join_next) as an [operation](crate::Operation): for a time limit, for async code,
+    /// and for [`select!`](crate::select). It is not ready while the set is empty.
     ///
     /// ```
     /// use anabranch::{Cancelled, channel::unbounded, select};
@@ -347,7 +347,7 @@ impl<T> fmt::Debug for JoinSet<'_, '_, T> {
     }
 }
 
-/// The next result of a [`JoinSet`], as an operation for [`select!`](crate::select). Made by [`JoinSet::joining`].
+/// The next result of a [`JoinSet`], as an operation. Made by [`JoinSet::joining`].
 #[must_use = "an operation does nothing unless it is selected"]
 pub struct Joining<'a, T> {
     wait: LatchWait<&'a Latch>,

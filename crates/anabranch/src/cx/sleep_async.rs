@@ -22,7 +22,7 @@ use std::{
 
 /// A sleep for async code. Made by [`sleep_async`] and [`Pool::sleep_async`].
 ///
-/// It is a future, and an operation for [`select!`](crate::select).
+/// It is a future, and an [operation](crate::Operation).
 #[must_use = "a sleep that nobody waits for is dropped at once"]
 pub struct SleepAsync {
     wait: AsyncWait<Done<()>>,
@@ -98,6 +98,8 @@ impl Future for SleepAsync {
 
 impl Attempt for SleepAsync {
     type Output = ();
+
+    const NAME: &'static &'static str = &"sleep_async";
 
     fn attempt(&self) -> Option<()> {
         self.wait.waitable().attempt()

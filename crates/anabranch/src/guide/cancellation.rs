@@ -41,7 +41,8 @@
 //!
 //! # Errors, and time limits
 //! A function that waits returns `Result<_, E>` where `E: From<Cancelled>`. [`WaitError`](crate::WaitError) adds
-//! `TimedOut`, which `timeout` returns. Both convert to `io::Error` and to the errors of channels.
+//! `TimedOut`, which `timeout` returns. Both convert to `io::Error` and to [`Error`](crate::Error). To limit one wait,
+//! use [`Operation::timeout`](crate::Operation::timeout).
 //! ```
 //! use anabranch::{Cx, WaitError};
 //! use std::{io, time::Duration};

@@ -15,10 +15,10 @@
 //! | `time.After(d)` in `select` | `_ = cx.sleeping(d) => ..` | |
 //! | `time.Sleep`, `time.Ticker` | [`Cx::sleep`](crate::Cx::sleep), [`Cx::interval`](crate::Cx::interval) | |
 //! | `context.Context` | [`Cx`](crate::Cx) | each wait takes it, so no `select` on `ctx.Done()` is needed |
-//! | `context.WithTimeout` | [`Cx::timeout`](crate::Cx::timeout) | |
+//! | `context.WithTimeout` | [`Cx::timeout`](crate::Cx::timeout) | for one wait `receiver.receiving().timeout(cx, d)` |
 //! | `context.WithCancel` | [`Cx::cancellable`](crate::Cx::cancellable) | |
 //! | `ctx.Err()` | [`Cx::check`](crate::Cx::check) | |
-//! | `sync.Mutex`, `RWMutex`, `Once`, `Cond` | [`sync`](crate::sync) | |
+//! | `sync.Mutex`, `RWMutex`, `Once`, `Cond` | [`sync`](crate::sync) | `mutex.lock(cx)?`, dropped guards unlock |
 //! | `runtime.Gosched` | [`Cx::yield_now`](crate::Cx::yield_now) | |
 //! | `GOMAXPROCS` | `ANABRANCH_NUM_THREADS`, [`Builder::threads`](crate::Builder::threads) | |
 //! | the goroutine profile | [`fibers()`](crate::fibers) | |

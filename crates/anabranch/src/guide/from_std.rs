@@ -15,7 +15,7 @@
 //! | `receiver.iter()`, `&receiver` in a loop | `receiver.iter_blocking()`, `&receiver` | |
 //! | `receiver.into_iter()` | the same | |
 //! | `receiver.try_iter()` | `receiver.drain()` | |
-//! | `sync::Mutex`, `Condvar`, `Barrier`, .. | [`sync`](crate::sync) | wait with a `cx`; std's remain right between threads |
+//! | `sync::Mutex`, `Condvar`, `Barrier`, .. | [`sync`](crate::sync) | `lock(cx)`; without a `cx` `locking().blocking()`; std's remain right between threads |
 //! | `thread::scope` | [`Cx::scope`](crate::Cx::scope) | fibers instead of threads |
 //!
 //! Each row of channels, in this order:

@@ -12,17 +12,17 @@
 //! | `join!`, `try_join!` | [`Cx::join`](crate::Cx::join), [`Cx::try_join`](crate::Cx::try_join) | the halves may run in parallel |
 //! | `select!` over async blocks | [`Cx::race`](crate::Cx::race), [`Cx::race_ok`](crate::Cx::race_ok) | each racer is a closure |
 //! | `select!` over channels, timers, futures | [`select!`](crate::select) | `if` and `else` as in tokio, but a result that does not match runs `else` at once |
-//! | `time::sleep`, `timeout`, `interval` | [`Cx::sleep`](crate::Cx::sleep), [`Cx::timeout`](crate::Cx::timeout), [`Cx::interval`](crate::Cx::interval) | |
+//! | `time::sleep`, `timeout`, `interval` | [`Cx::sleep`](crate::Cx::sleep), [`Cx::timeout`](crate::Cx::timeout), [`Cx::interval`](crate::Cx::interval) | for one wait [`Operation::timeout`](crate::Operation::timeout) |
 //! | `time::pause`, `advance` | [`time::ManualClock`](crate::time::ManualClock) | one clock for each pool |
 //! | `task::yield_now` | [`Cx::yield_now`](crate::Cx::yield_now) | |
 //! | `CancellationToken` | [`Cx::cancellable`](crate::Cx::cancellable) | |
 //! | `task_local!` | [`FiberLocal`](crate::FiberLocal) | |
-//! | `sync::{Mutex, RwLock, Semaphore, Barrier, OnceCell}` | [`sync`](crate::sync) | |
+//! | `sync::{Mutex, RwLock, Semaphore, Barrier, OnceCell}` | [`sync`](crate::sync) | see [below](#locks-and-time-limits) |
 //! | `sync::Notify` | [`sync::Notify`](crate::sync::Notify) | [`sync::Event`](crate::sync::Event) stays set |
 //! | `sync::mpsc` | [`channel::bounded`](crate::channel::bounded), [`channel::spsc`](crate::channel::spsc) | receivers of `bounded` can be cloned |
 //! | `sync::{oneshot, watch, broadcast}` | [`oneshot`](crate::channel::oneshot), [`watch`](crate::channel::watch), [`broadcast`](crate::channel::broadcast) | |
 //! | `spawn_blocking`, `block_in_place` | [`Cx::blocking`](crate::Cx::blocking) | the closure may borrow, and its loops use all cores |
-//! | `net`, `signal` | `net`, `signal`, with the features of these names | methods take a `Cx`; `.._async` forms |
+//! | `net`, `signal` | `net`, `signal`, with the features of these names | methods take a `Cx`; async code awaits `accepting()`, `readable()`, `read_async(..)` |
 //! | `io::{AsyncReadExt, AsyncWriteExt}` | [`std::io`], over `stream.with(cx)` | synchronous libraries work unchanged |
 //! | `fs`, `process` | [`Cx::blocking`](crate::Cx::blocking) | |
 //!
@@ -103,7 +103,7 @@
 //! at any time. A future that needs tokio's runtime has to enter it at each poll: do not hold a guard of
 //! `Handle::enter` across a wait. [`with_tokio`](super::with_tokio) shows this, and sockets of tokio on fibers.
 //!
-//! # Channels and locks
+//! # Channels
 //! | tokio | anabranch | |
 //! |---|---|---|
 //! | `sender.send(v).await`, `receiver.recv().await` | `sending(v).await`, `receiving().await` | with a `cx`: `send(cx, v)`, `recv(cx)` |
@@ -118,18 +118,11 @@
 //! | `watch`: `send_modify`, `send_if_modified` | the same | change a clone: receivers keep the old value |
 //! | `watch`: `wait_for(condition)` | the same | |
 //! | `watch`: `borrow_and_update()`, `changed()` | `try_recv()`, `recv(cx)` | an `Arc` of the value |
-//! | `MutexGuard::map`, `RwLockReadGuard::map`, .. | the same | |
-//! | `lock_owned()`, `read_owned()`, `write_owned()` | the same | |
-//! | `Semaphore::acquire()`, `acquire_many(n)` | the same | |
-//! | `acquire_owned()`, `acquire_many_owned(n)`, `try_..` | the same | |
-//! | `Semaphore::close()`, `is_closed()` | the same | `acquire` tells `Closed` from `Cancelled` |
-//! | `Notify::notified`, `notify_one`, `notify_waiters` | the same | |
 //! | `ReceiverStream`, `PollSender` | `into_stream()`, `into_sink()` | feature `futures` |
 //!
 //! Each row, in this order:
 //! ```
 //! use anabranch::{Operation, channel::{TrySendError, bounded, watch}};
-//! use anabranch::sync::{AcquireError, Mutex, MutexGuard, Notify, RwLock, Semaphore};
 //! use std::{sync::Arc, time::Duration};
 //!
 //! anabranch::run(|cx| {
@@ -157,21 +150,47 @@
 //!     assert_eq!(receiver.wait_for(cx, |n| *n > 1).as_deref(), Ok(&2));
 //!     sender.send(3).unwrap();
 //!     assert_eq!(receiver.recv(cx).as_deref(), Ok(&3));
+//!     Ok::<_, Cancelled>(())
+//! })
+//! .unwrap();
+//! ```
 //!
+//! # Locks and time limits
+//! | tokio | with a `cx` | in async code |
+//! |---|---|---|
+//! | `mutex.lock().await` | `mutex.lock(cx)?` | `mutex.locking().await` |
+//! | `lock.read().await`, `write().await` | `lock.read(cx)?`, `write(cx)?` | `lock.reading().await`, `writing().await` |
+//! | `semaphore.acquire().await`, `acquire_many(n).await` | `acquire(cx)?`, `acquire_many(cx, n)?` | `acquiring(n).await` |
+//! | `notify.notified().await` | `notify.notified(cx)?` | `notify.notifying().await` |
+//! | `barrier.wait().await`, `cell.get_or_init(..).await` | `wait(cx)?`, `get_or_init(cx, ..)?` | `wait_async()`, `get_or_init_async(..)` |
+//! | `listener.accept().await` | `listener.accept(cx)?` | `listener.accepting().await` |
+//! | `timeout(d, mutex.lock()).await` | `mutex.locking().timeout(cx, d)` | that of the runtime |
+//! | `blocking_lock()`, `blocking_read()` | `locking().blocking()`, `reading().blocking()`, without a `cx` | |
+//!
+//! `MutexGuard::map`, `lock_owned`, `acquire_owned`, `Semaphore::close`, `notify_one`, `notify_waiters` and the methods
+//! that begin with `try_` are named as in tokio. `acquire(cx)` tells `Closed` from `Cancelled`.
+//! ```
+//! use anabranch::{Operation, WaitError, sync::{AcquireError, Mutex, MutexGuard, Notify, RwLock, Semaphore}};
+//! use std::{sync::Arc, time::Duration};
+//!
+//! anabranch::run(|cx| {
 //!     let pair = Arc::new(Mutex::new((1, 2)));
 //!     *MutexGuard::map(pair.lock(cx)?, |pair| &mut pair.0) = 3;
-//!     assert_eq!(*Arc::clone(&pair).lock_owned(cx)?, (3, 2));
-//!     let names = Arc::new(RwLock::new(vec!["ana"]));
-//!     names.clone().write_owned(cx)?.push("bea");
-//!     assert_eq!(names.clone().read_owned(cx)?.len(), 2);
-//!     let jobs = Arc::new(Semaphore::new(3));
-//!     let (one, two) = (jobs.acquire(cx)?, jobs.clone().acquire_many_owned(cx, 2)?);
-//!     assert!(jobs.try_acquire().is_err());
+//!     cx.block_on(async { pair.locking().await.1 += 1 })?;
+//!     let guard = Arc::clone(&pair).lock_owned(cx)?;
+//!     assert_eq!(*guard, (3, 3));
+//!     let late = pair.locking().timeout(cx, Duration::from_millis(1));
+//!     assert_eq!(late.unwrap_err(), WaitError::TimedOut);
+//!     let names = RwLock::new(vec!["ana"]);
+//!     names.write(cx)?.push("bea");
+//!     assert_eq!(cx.block_on(async { names.reading().await.len() })?, 2);
+//!     let jobs = Semaphore::new(3);
+//!     let two = cx.block_on(jobs.acquiring(2))?.unwrap();
+//!     assert!(jobs.try_acquire_many(2).is_err());
 //!     jobs.close();
-//!     drop((one, two));
+//!     drop(two);
 //!     assert_eq!((jobs.is_closed(), jobs.acquire(cx).err()), (true, Some(AcquireError::Closed)));
 //!     let notify = Notify::new();
-//!     notify.notify_waiters();
 //!     notify.notify_one();
 //!     notify.notified(cx)?;
 //!     Ok::<_, AcquireError>(())

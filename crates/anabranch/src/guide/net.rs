@@ -103,7 +103,7 @@
 //! connections, and cancels the rest. A semaphore does both. Each connection holds a permit, so all permits are free
 //! when the last connection has ended.
 //! ```
-//! use anabranch::{Cx, net::{TcpListener, TcpStream}, select, sync::{Event, Semaphore}};
+//! use anabranch::{Cx, Operation, net::{TcpListener, TcpStream}, select, sync::{Event, Semaphore}};
 //! use std::{io, time::Duration};
 //!
 //! const MOST: usize = 1_000;
@@ -126,7 +126,7 @@
 //!                 None => break,
 //!             }
 //!         }
-//!         let _ = room.acquire_many_timeout(cx, MOST, Duration::from_secs(5));
+//!         let _ = room.acquiring(MOST).timeout(cx, Duration::from_secs(5));
 //!         s.cancel();
 //!         Ok(())
 //!     })

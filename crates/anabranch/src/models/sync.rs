@@ -73,8 +73,8 @@ pub(super) fn spawn_below<P: Send + Sync + 'static, R: 'static>(
 }
 
 /// Polls a future, at most this often, and drops it.
-fn poll_and_drop<F: Future>(future: F, times: u32) {
-    let mut future = pin!(future);
+fn poll_and_drop(future: impl IntoFuture, times: u32) {
+    let mut future = pin!(future.into_future());
     (0..times).any(|_| future.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready());
 }
 
@@ -148,7 +148,7 @@ fn models_mutex_dropped_future_passes_wakeup_on() {
     explore("mutex, dropped future", Some(3), || {
         let shared = Shared::new(Mutex::new(()));
         let guard = shared.primitive.try_lock();
-        let dropped = spawn(&shared, |shared, _| poll_and_drop(shared.primitive.lock_async(), 1));
+        let dropped = spawn(&shared, |shared, _| poll_and_drop(shared.primitive.locking(), 1));
         let stays = spawn(&shared, |shared, cx| {
             let _guard = shared.primitive.lock(cx).unwrap();
             shared.touch();
@@ -166,7 +166,7 @@ fn models_mutex_dropped_future_hands_lock_over() {
         let shared = Shared::new(Mutex::new(()));
         let guard = shared.primitive.try_lock();
         // If it is overtaken between the two, it is handed the lock.
-        let dropped = spawn(&shared, |shared, _| poll_and_drop(shared.primitive.lock_async(), 2));
+        let dropped = spawn(&shared, |shared, _| poll_and_drop(shared.primitive.locking(), 2));
         drop(guard);
         drop(shared.primitive.try_lock());
         dropped.join().unwrap();
@@ -224,7 +224,7 @@ fn models_semaphore_releases_add_up() {
 fn models_semaphore_dropped_future_returns_permits() {
     explore("semaphore, dropped future", Some(3), || {
         let shared = Shared::new(Semaphore::new(0));
-        let dropped = spawn(&shared, |shared, _| poll_and_drop(shared.primitive.acquire_async(), 1));
+        let dropped = spawn(&shared, |shared, _| poll_and_drop(shared.primitive.acquiring(1), 1));
         let stays = spawn(&shared, |shared, cx| shared.primitive.acquire(cx).unwrap().forget());
         shared.primitive.add_permits(1);
         dropped.join().unwrap();

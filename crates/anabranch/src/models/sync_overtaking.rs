@@ -41,8 +41,8 @@ struct Polled<'a, T> {
 }
 
 impl<'a, T> Polled<'a, T> {
-    fn waiting(future: impl Future<Output = T> + 'a) -> Self {
-        let mut polled = Self { future: Box::pin(future), bell: StdArc::default() };
+    fn waiting(future: impl IntoFuture<Output = T, IntoFuture: 'a>) -> Self {
+        let mut polled = Self { future: Box::pin(future.into_future()), bell: StdArc::default() };
         assert!(polled.poll().is_none(), "it has to wait");
         polled
     }
@@ -145,7 +145,7 @@ fn models_semaphore_closes_while_first_waits_for_more() {
     explore("semaphore, closed", Some(3), || {
         let shared = Shared::new(Semaphore::new(2));
         let permit = shared.primitive.try_acquire();
-        let mut wants_two = Polled::waiting(shared.primitive.acquire_many_async(2));
+        let mut wants_two = Polled::waiting(shared.primitive.acquiring(2));
         let newcomer = spawn(&shared, |shared, _| shared.primitive.try_acquire().is_err());
         assert!(newcomer.join().unwrap());
         drop(permit);
@@ -158,7 +158,7 @@ fn models_semaphore_hand_over_acquires_all_releases() {
     explore("semaphore, handed over by two", Some(3), || {
         let shared = Shared::new(Semaphore::new(2));
         let permits = shared.primitive.try_acquire_many(2);
-        let mut wants_two = Polled::waiting(shared.primitive.acquire_many_async(2));
+        let mut wants_two = Polled::waiting(shared.primitive.acquiring(2));
         drop(permits);
         // Overtaken: it has no patience left.
         shared.primitive.try_acquire_many(2).expect("both are free").forget();
@@ -186,9 +186,9 @@ fn models_semaphore_woken_waiter_gives_up() {
     explore("semaphore, two on their way", Some(3), || {
         let shared = Shared::new(Semaphore::new(2));
         let permits = shared.primitive.try_acquire_many(2);
-        let mut gives_up = Polled::waiting(shared.primitive.acquire_async());
-        let mut stays = Polled::waiting(shared.primitive.acquire_async());
-        let mut behind = Polled::waiting(shared.primitive.acquire_many_async(2));
+        let mut gives_up = Polled::waiting(shared.primitive.acquiring(1));
+        let mut stays = Polled::waiting(shared.primitive.acquiring(1));
+        let mut behind = Polled::waiting(shared.primitive.acquiring(2));
         drop(permits);
         let other = spawn(&shared, |shared, _| drop(shared.primitive.try_acquire_many(2)));
         let first = stays.poll();
@@ -211,8 +211,8 @@ fn models_semaphore_late_waiter_blocks_no_other() {
     explore("semaphore, late", Some(3), || {
         let shared = Shared::new(Semaphore::new(1));
         let permit = shared.primitive.try_acquire();
-        let mut late = Polled::waiting(shared.primitive.acquire_async());
-        let mut behind = Polled::waiting(shared.primitive.acquire_async());
+        let mut late = Polled::waiting(shared.primitive.acquiring(1));
+        let mut behind = Polled::waiting(shared.primitive.acquiring(1));
         drop(permit);
         let other = spawn(&shared, |shared, _| (0..3).for_each(|_| drop(shared.primitive.try_acquire())));
         let permit = late.poll();
@@ -234,8 +234,8 @@ fn models_mutex_absent_waiter_blocks_no_other() {
     explore("mutex, late", Some(3), || {
         let shared = Shared::new(Mutex::new(()));
         let guard = shared.primitive.try_lock();
-        let never_comes = Polled::waiting(shared.primitive.lock_async());
-        let mut behind = Polled::waiting(shared.primitive.lock_async());
+        let never_comes = Polled::waiting(shared.primitive.locking());
+        let mut behind = Polled::waiting(shared.primitive.locking());
         drop(guard);
         let other = spawn(&shared, |shared, _| {
             for _ in 0..2 {

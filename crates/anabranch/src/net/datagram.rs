@@ -75,12 +75,12 @@ macro_rules! datagrams {
                 })
             }
 
-            /// Returns an operation for [`select!`](crate::select) that is over when there is probably a datagram.
+            /// Returns an [operation](crate::Operation) that is over when there is probably a datagram.
             pub fn readable(&self) -> $crate::net::Ready<'_> {
                 self.io.ready($crate::reactor::readiness::Direction::Read)
             }
 
-            /// Returns an operation for [`select!`](crate::select) that is over when there is probably room to send.
+            /// Returns an [operation](crate::Operation) that is over when there is probably room to send.
             pub fn writable(&self) -> $crate::net::Ready<'_> {
                 self.io.ready($crate::reactor::readiness::Direction::Write)
             }

@@ -96,7 +96,7 @@ impl<S: Socket> Io<S> {
         call: impl FnMut(&S) -> io::Result<Done<R>>,
     ) -> io::Result<R> {
         cx.checkpoint()?;
-        wait_for(cx, &self.operation(direction, call), NEVER, reason)?
+        wait_for(cx, &self.call(direction, call), NEVER, reason)?
     }
 
     /// Does the same for async code.
@@ -105,7 +105,7 @@ impl<S: Socket> Io<S> {
         direction: Direction,
         call: impl FnMut(&S) -> io::Result<Done<R>>,
     ) -> io::Result<R> {
-        wait_async_for(self.operation(direction, call)).await
+        wait_async_for(self.call(direction, call)).await
     }
 
     /// Does the same for a task, which is woken when it should call this again.
@@ -115,10 +115,10 @@ impl<S: Socket> Io<S> {
         direction: Direction,
         call: impl FnMut(&S) -> io::Result<Done<R>>,
     ) -> Poll<io::Result<R>> {
-        let operation = self.operation(direction, call);
+        let call = self.call(direction, call);
         poll_counted(context, |context| {
             loop {
-                if let Some(result) = operation.attempt() {
+                if let Some(result) = call.attempt() {
                     return Poll::Ready(result);
                 }
                 ready!(self.source.direction(direction).poll_ready(context));
@@ -126,11 +126,11 @@ impl<S: Socket> Io<S> {
         })
     }
 
-    pub(super) fn operation<R, F>(&self, direction: Direction, call: F) -> Operation<'_, S, F>
+    pub(super) fn call<R, F>(&self, direction: Direction, call: F) -> SystemCall<'_, S, F>
     where
         F: FnMut(&S) -> io::Result<Done<R>>,
     {
-        Operation { io: self, direction, call: RefCell::new(call), entry: Entry::new(()) }
+        SystemCall { io: self, direction, call: RefCell::new(call), entry: Entry::new(()) }
     }
 
     /// Performs `call` once, without waiting.
@@ -196,21 +196,21 @@ impl<S: Socket> fmt::Debug for Io<S> {
 }
 
 /// A system call that may have to wait.
-pub(super) struct Operation<'a, S: Socket, F> {
+pub(super) struct SystemCall<'a, S: Socket, F> {
     io: &'a Io<S>,
     direction: Direction,
     call: RefCell<F>,
     entry: Entry<()>,
 }
 
-impl<S: Socket, F> Operation<'_, S, F> {
+impl<S: Socket, F> SystemCall<'_, S, F> {
     #[inline]
     fn readiness(&self) -> &Readiness {
         self.io.source.direction(self.direction)
     }
 }
 
-impl<R, S: Socket, F: FnMut(&S) -> io::Result<Done<R>>> Attempt for Operation<'_, S, F> {
+impl<R, S: Socket, F: FnMut(&S) -> io::Result<Done<R>>> Attempt for SystemCall<'_, S, F> {
     type Output = io::Result<R>;
 
     #[inline]
@@ -228,7 +228,7 @@ impl<R, S: Socket, F: FnMut(&S) -> io::Result<Done<R>>> Attempt for Operation<'_
 
 // SAFETY: an address leaves the queue by `unregister`, or by `Readiness::take`, which ends the wait, both under its
 // lock.
-unsafe impl<S: Socket, F> Waitable for Operation<'_, S, F> {
+unsafe impl<S: Socket, F> Waitable for SystemCall<'_, S, F> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
         // SAFETY: the entry belongs to this wait and is in no queue, by the contract of `Waitable`. It stays where it
         // is, and the waiter armed, until `unregister`.
@@ -243,8 +243,8 @@ unsafe impl<S: Socket, F> Waitable for Operation<'_, S, F> {
     }
 }
 
-/// An operation for [`select!`](crate::select) that is over when a socket is probably ready in one direction. Returned
-/// by [`TcpStream::readable`](crate::net::TcpStream::readable) and the like.
+/// An [operation](crate::Operation) that is over when a socket is probably ready in one direction. Returned by
+/// [`TcpStream::readable`](crate::net::TcpStream::readable) and the like.
 ///
 /// It may be over in vain, so follow it by an attempt that does not wait, such as
 /// [`TcpStream::try_read`](crate::net::TcpStream::try_read). If that would block, the next operation waits.
@@ -287,6 +287,8 @@ impl Ready<'_> {
 impl Attempt for Ready<'_> {
     type Output = io::Result<()>;
 
+    const NAME: &'static &'static str = &"socket readiness";
+
     fn attempt(&self) -> Option<io::Result<()>> {
         let seen = self.readiness().see();
         if !self.source.is_registered() {
@@ -299,6 +301,8 @@ impl Attempt for Ready<'_> {
         register(self.source, self.socket, self.direction).err().map(Err)
     }
 }
+
+crate::cx::operation::into_future!(Ready<'_>;);
 
 // SAFETY: an address leaves the queue by `unregister`, or by `Readiness::take`, which ends the wait, both under its
 // lock.

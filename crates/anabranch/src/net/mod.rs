@@ -32,8 +32,10 @@
 //! that is generic over these, such as rustls or tungstenite, waits on a fiber without a change: see [`With`].
 //!
 //! # Async code
-//! The streams implement `AsyncRead` and `AsyncWrite` of `futures-io`, and other methods have a form that ends in
-//! `_async`. They work on any runtime. The threads of the pool wait for the sockets.
+//! The streams implement `AsyncRead` and `AsyncWrite` of `futures-io`. The [operations](crate::Operation) can be
+//! awaited: `listener.accepting().await`, `socket.readable().await`. Reads, writes and datagrams, which borrow a
+//! buffer, have a form that ends in `_async`. All of this works on any runtime. The threads of the pool wait for the
+//! sockets.
 //!
 //! # Cancellation and deadlines
 //! If the scope of the `Cx` is cancelled, or its [deadline](Cx::timeout) passes, a method returns an error for which

@@ -151,14 +151,12 @@ macro_rules! stream {
                 $crate::net::stream::write_async(self, bytes)
             }
 
-            /// Returns an operation for [`select!`](crate::select) that is over when a read probably does not have to
-            /// wait.
+            /// Returns an [operation](crate::Operation) that is over when a read probably does not have to wait.
             pub fn readable(&self) -> $crate::net::Ready<'_> {
                 self.io.ready($crate::reactor::readiness::Direction::Read)
             }
 
-            /// Returns an operation for [`select!`](crate::select) that is over when a write probably does not have to
-            /// wait.
+            /// Returns an [operation](crate::Operation) that is over when a write probably does not have to wait.
             pub fn writable(&self) -> $crate::net::Ready<'_> {
                 self.io.ready($crate::reactor::readiness::Direction::Write)
             }

@@ -4,7 +4,7 @@ use crate::{
     cx::{Cx, attempt::Attempt},
     net::{
         addr::{ToSocketAddrs, first_of},
-        io::{Io, Operation, Ready, conversions},
+        io::{Io, Ready, SystemCall, conversions},
         tcp_stream::TcpStream,
         transfer::done,
     },
@@ -61,7 +61,7 @@ impl TcpListener {
     }
 
     /// Waits for a connection. The stream sends small packets at once (`TCP_NODELAY`), as every stream that a listener
-    /// accepts.
+    /// accepts. [`accepting`](Self::accepting) has all other forms of this wait.
     ///
     /// # Errors
     /// Returns the errors of the system: see [`TcpListener`]. Returns an error for which
@@ -71,15 +71,8 @@ impl TcpListener {
         self.io.perform(cx, Direction::Read, WaitReason::new(&"TcpListener::accept"), accept)
     }
 
-    /// Like [`accept`](Self::accept), for async code. The future may be dropped at any time.
-    ///
-    /// # Errors
-    /// Returns the errors of the system.
-    pub async fn accept_async(&self) -> io::Result<(TcpStream, SocketAddr)> {
-        self.io.perform_async(Direction::Read, accept).await
-    }
-
-    /// Returns an operation for [`select!`](crate::select) that accepts a connection.
+    /// Returns [`accept`](Self::accept) as an [operation](crate::Operation): for a time limit, for async code, and for
+    /// [`select!`](crate::select). No connection is lost if the wait fails or its future is dropped.
     ///
     /// ```
     /// use anabranch::{net::{TcpListener, TcpStream}, select, sync::Event};
@@ -96,7 +89,7 @@ impl TcpListener {
     /// }).unwrap();
     /// ```
     pub fn accepting(&self) -> Accepting<'_> {
-        Accepting { operation: self.io.operation(Direction::Read, accept) }
+        Accepting { call: self.io.call(Direction::Read, accept) }
     }
 
     /// Returns an iterator over the connections, which ends when the scope is cancelled. See [`TcpListener`] for what
@@ -105,8 +98,7 @@ impl TcpListener {
         Incoming { listener: self, cx }
     }
 
-    /// Returns an operation for [`select!`](crate::select) that is over when an `accept` probably does not have to
-    /// wait.
+    /// Returns an [operation](crate::Operation) that is over when an `accept` probably does not have to wait.
     pub fn readable(&self) -> Ready<'_> {
         self.io.ready(Direction::Read)
     }
@@ -184,7 +176,7 @@ type Accept = fn(&net::TcpListener) -> io::Result<Done<(TcpStream, SocketAddr)>>
 /// Accepting a connection, as an operation. Made by [`TcpListener::accepting`].
 #[must_use = "an operation does nothing until it is part of a selection"]
 pub struct Accepting<'a> {
-    operation: Operation<'a, net::TcpListener, Accept>,
+    call: SystemCall<'a, net::TcpListener, Accept>,
 }
 
 impl Attempt for Accepting<'_> {
@@ -193,22 +185,22 @@ impl Attempt for Accepting<'_> {
     const NAME: &'static &'static str = &"TcpListener::accept";
 
     fn attempt(&self) -> Option<Self::Output> {
-        self.operation.attempt()
+        self.call.attempt()
     }
 }
 
 crate::cx::operation::into_future!(Accepting<'_>;);
 
-// SAFETY: both functions only forward to the operation, which upholds the contract.
+// SAFETY: both functions only forward to the system call, which upholds the contract.
 unsafe impl Waitable for Accepting<'_> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
         // SAFETY: the caller keeps the armed waiter alive and this in place until `unregister`.
-        unsafe { self.operation.register(waiter, ticket) }
+        unsafe { self.call.register(waiter, ticket) }
     }
 
     unsafe fn unregister(&self, is_selected: bool) {
         // SAFETY: the caller has registered the waiter here, and its wait has ended.
-        unsafe { self.operation.unregister(is_selected) }
+        unsafe { self.call.unregister(is_selected) }
     }
 }
 

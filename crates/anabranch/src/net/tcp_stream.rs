@@ -15,7 +15,6 @@ use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 use std::{
     io,
     net::{self, Shutdown, SocketAddr},
-    time::Duration,
 };
 
 /// A TCP connection.
@@ -64,7 +63,8 @@ impl TcpStream {
     }
 
     /// Connects to the first of the addresses that accepts the connection, tried one after the other. The stream sends
-    /// small packets at once (`TCP_NODELAY`).
+    /// small packets at once (`TCP_NODELAY`). `cx.timeout(duration, |cx| TcpStream::connect(cx, address))` limits the
+    /// time for all addresses together.
     ///
     /// # Errors
     /// Returns the error of the last address, the errors of [`lookup_host`](crate::net::lookup_host), and an error for
@@ -77,16 +77,6 @@ impl TcpStream {
             socket.set_tcp_nodelay(true)?;
             Self::connect_socket(cx, socket, &address.into(), reason)
         })
-    }
-
-    /// Connects like [`connect`](Self::connect), but gives up after `timeout`. The timeout is for all addresses
-    /// together.
-    ///
-    /// # Errors
-    /// As for [`connect`](Self::connect), and [`TimedOut`](io::ErrorKind::TimedOut).
-    #[track_caller]
-    pub fn connect_timeout(cx: &Cx<'_>, address: impl ToSocketAddrs, timeout: Duration) -> io::Result<Self> {
-        cx.timeout(timeout, |cx| Self::connect(cx, address))
     }
 
     /// Connects a socket of `socket2`, which has its options set and may be bound.

@@ -3,7 +3,7 @@
 use crate::{
     cx::{Cx, attempt::Attempt},
     net::{
-        io::{Io, Operation, Ready, conversions},
+        io::{Io, Ready, SystemCall, conversions},
         transfer::done,
         unix_stream::UnixStream,
     },
@@ -48,7 +48,7 @@ impl UnixListener {
         Self::from_std(net::UnixListener::bind(path)?)
     }
 
-    /// Waits for a connection.
+    /// Waits for a connection. [`accepting`](Self::accepting) has all other forms of this wait.
     ///
     /// # Errors
     /// Returns the errors of the system, and an error for which [`is_cancelled`](crate::net::is_cancelled) holds if the
@@ -58,21 +58,13 @@ impl UnixListener {
         self.io.perform(cx, Direction::Read, WaitReason::new(&"UnixListener::accept"), accept)
     }
 
-    /// Like [`accept`](Self::accept), for async code. The future may be dropped at any time.
-    ///
-    /// # Errors
-    /// Returns the errors of the system.
-    pub async fn accept_async(&self) -> io::Result<(UnixStream, SocketAddr)> {
-        self.io.perform_async(Direction::Read, accept).await
-    }
-
-    /// Returns an operation for [`select!`](crate::select) that accepts a connection.
+    /// Returns [`accept`](Self::accept) as an [operation](crate::Operation): for a time limit, for async code, and for
+    /// [`select!`](crate::select). No connection is lost if the wait fails or its future is dropped.
     pub fn accepting(&self) -> UnixAccepting<'_> {
-        UnixAccepting { operation: self.io.operation(Direction::Read, accept) }
+        UnixAccepting { call: self.io.call(Direction::Read, accept) }
     }
 
-    /// Returns an operation for [`select!`](crate::select) that is over when an `accept` probably does not have to
-    /// wait.
+    /// Returns an [operation](crate::Operation) that is over when an `accept` probably does not have to wait.
     pub fn readable(&self) -> Ready<'_> {
         self.io.ready(Direction::Read)
     }
@@ -106,7 +98,7 @@ type Accept = fn(&net::UnixListener) -> io::Result<Done<(UnixStream, SocketAddr)
 /// Accepting a connection, as an operation. Made by [`UnixListener::accepting`].
 #[must_use = "an operation does nothing until it is part of a selection"]
 pub struct UnixAccepting<'a> {
-    operation: Operation<'a, net::UnixListener, Accept>,
+    call: SystemCall<'a, net::UnixListener, Accept>,
 }
 
 impl Attempt for UnixAccepting<'_> {
@@ -115,22 +107,22 @@ impl Attempt for UnixAccepting<'_> {
     const NAME: &'static &'static str = &"UnixListener::accept";
 
     fn attempt(&self) -> Option<Self::Output> {
-        self.operation.attempt()
+        self.call.attempt()
     }
 }
 
 crate::cx::operation::into_future!(UnixAccepting<'_>;);
 
-// SAFETY: both functions only forward to the operation, which upholds the contract.
+// SAFETY: both functions only forward to the system call, which upholds the contract.
 unsafe impl Waitable for UnixAccepting<'_> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
         // SAFETY: the caller keeps the armed waiter alive and this in place until `unregister`.
-        unsafe { self.operation.register(waiter, ticket) }
+        unsafe { self.call.register(waiter, ticket) }
     }
 
     unsafe fn unregister(&self, is_selected: bool) {
         // SAFETY: the caller has registered the waiter here, and its wait has ended.
-        unsafe { self.operation.unregister(is_selected) }
+        unsafe { self.call.unregister(is_selected) }
     }
 }
 

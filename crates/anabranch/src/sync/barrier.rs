@@ -9,13 +9,11 @@ use super::rounds::{Rounds, wake_round};
 use crate::{
     cx::{
         Cx,
-        attempt::{Attempt, wait_async_for, wait_for},
-        limit::timed,
+        attempt::{Attempt, wait_async_for, wait_without_deadline},
     },
     sys::sync::{Mutex, const_unless_loom, lock},
-    time::NEVER,
     wait::{
-        Cancelled, WaitError,
+        Cancelled,
         future::count_ready,
         queue::{Entry, Wakes},
         suspend::WaitReason,
@@ -72,38 +70,30 @@ impl Barrier {
     ///
     /// Takes time linear in the number of parties for the last arrival, and constant time for the others.
     ///
+    /// With [`Cx::timeout`](crate::Cx::timeout) the party waits for a limited time, and then leaves. There is no
+    /// [operation](crate::Operation) for this wait: a party that has arrived may pass the barrier while `select!`
+    /// chooses another arm.
+    ///
     /// # Errors
     /// Returns an error if the scope is cancelled before all parties arrive.
+    ///
+    /// ```
+    /// use anabranch::{WaitError, sync::Barrier};
+    /// use std::time::Duration;
+    ///
+    /// let barrier = Barrier::new(2);
+    /// let alone = anabranch::run(|cx| {
+    ///     cx.timeout(Duration::from_millis(1), |cx| Ok::<_, WaitError>(barrier.wait(cx)?))
+    /// });
+    /// assert_eq!(alone, Err(WaitError::TimedOut));
+    /// ```
     #[track_caller]
     pub fn wait(&self, cx: &Cx<'_>) -> Result<bool, Cancelled> {
+        let reason = WaitReason::new(&"Barrier::wait");
         cx.checkpoint()?;
-        self.wait_to(cx, NEVER, WaitReason::new(&"Barrier::wait")).map_err(|_| Cancelled)
-    }
-
-    timed! {
-        /// # Errors
-        /// Returns, before all parties arrive, `Cancelled` if the scope is cancelled,
-        wait_deadline, wait_timeout: like wait, at "Barrier::wait"
-        fn(&self, cx: &Cx<'_>) -> Result<bool, WaitError>;
-        |limit, reason| {
-            cx.checkpoint()?;
-            self.wait_to(cx, limit.tick(cx), reason)
-        };
-        ///
-        /// ```
-        /// use anabranch::{WaitError, sync::Barrier};
-        /// use std::time::Duration;
-        ///
-        /// let barrier = Barrier::new(2);
-        /// let alone = anabranch::run(|cx| barrier.wait_timeout(cx, Duration::from_millis(1)));
-        /// assert_eq!(alone, Err(WaitError::TimedOut));
-        /// ```
-    }
-
-    fn wait_to(&self, cx: &Cx<'_>, deadline: u64, reason: WaitReason) -> Result<bool, WaitError> {
         let Some(arrival) = self.arrive() else { return Ok(true) };
-        match wait_for(cx, &arrival, deadline, reason) {
-            Err(error) if arrival.take_back() => Err(error),
+        match wait_without_deadline(cx, &arrival, reason) {
+            Err(Cancelled) if arrival.take_back() => Err(Cancelled),
             _ => Ok(false),
         }
     }

@@ -18,7 +18,6 @@ use crate::{
     cx::{
         attempt::{Attempt, wait_async_for},
         cx::Cx,
-        limit::timed,
         wait::happened,
     },
     sys::{
@@ -27,7 +26,7 @@ use crate::{
     },
     time::NEVER,
     wait::{
-        Cancelled, WaitError,
+        Cancelled,
         future::count_ready,
         queue::{Entry, Wakes},
         suspend::WaitReason,
@@ -115,31 +114,38 @@ impl Condvar {
 
     /// Unlocks the mutex, waits to be notified, and locks it again.
     ///
+    /// [`Cx::timeout`](crate::Cx::timeout) limits the time.
+    ///
     /// # Errors
     /// Returns an error if the scope is cancelled. The mutex is locked again in that case too, even if that takes a
     /// wait.
     #[track_caller]
     pub fn wait<T: ?Sized>(&self, cx: &Cx<'_>, guard: &mut MutexGuard<'_, T>) -> Result<(), Cancelled> {
         cx.checkpoint()?;
-        self.wait_to(cx, guard, NEVER, WaitReason::new(&"Condvar::wait")).map_err(|_| Cancelled)
-    }
-
-    timed! {
-        /// # Errors
-        /// The mutex is locked in both cases.
-        /// Returns `Cancelled` if the scope is cancelled,
-        wait_deadline, wait_timeout: like wait, at "Condvar::wait"
-        fn[T: ?Sized](&self, cx: &Cx<'_>, guard: &mut MutexGuard<'_, T>) -> Result<(), WaitError>;
-        |limit, reason| {
-            cx.checkpoint()?;
-            self.wait_to(cx, guard, limit.tick(cx), reason)
-        };
+        self.wait_for(cx, guard, WaitReason::new(&"Condvar::wait"))
     }
 
     /// Waits while `condition` holds. Checks it first, and again after each notification.
     ///
+    /// [`Cx::timeout`](crate::Cx::timeout) limits the time.
+    ///
     /// # Errors
     /// Returns an error if the scope is cancelled. The mutex is locked then as well.
+    ///
+    /// ```
+    /// use anabranch::{WaitError, sync::{Condvar, Mutex}};
+    /// use std::time::Duration;
+    ///
+    /// let (count, changed) = (Mutex::new(0), Condvar::new());
+    /// anabranch::run(|cx| {
+    ///     let mut count = count.lock(cx).unwrap();
+    ///     let late = cx.timeout(Duration::from_millis(1), |cx| {
+    ///         changed.wait_while(cx, &mut count, |count| *count == 0)?;
+    ///         Ok::<_, WaitError>(())
+    ///     });
+    ///     assert_eq!((late, *count), (Err(WaitError::TimedOut), 0));
+    /// });
+    /// ```
     #[track_caller]
     pub fn wait_while<T: ?Sized>(
         &self,
@@ -148,67 +154,36 @@ impl Condvar {
         condition: impl FnMut(&mut T) -> bool,
     ) -> Result<(), Cancelled> {
         cx.checkpoint()?;
-        self.wait_while_to(cx, guard, condition, NEVER, WaitReason::new(&"Condvar::wait")).map_err(|_| Cancelled)
+        self.wait_while_for(cx, guard, condition, WaitReason::new(&"Condvar::wait"))
     }
 
-    timed! {
-        /// # Errors
-        /// The mutex is locked in both cases.
-        /// Returns `Cancelled` if the scope is cancelled,
-        wait_while_deadline, wait_while_timeout: like wait_while, at "Condvar::wait"
-        fn[T: ?Sized](
-            &self,
-            cx: &Cx<'_>,
-            guard: &mut MutexGuard<'_, T>,
-            condition: impl FnMut(&mut T) -> bool
-        ) -> Result<(), WaitError>;
-        |limit, reason| {
-            cx.checkpoint()?;
-            self.wait_while_to(cx, guard, condition, limit.tick(cx), reason)
-        };
-        ///
-        /// ```
-        /// use anabranch::{WaitError, sync::{Condvar, Mutex}};
-        /// use std::time::Duration;
-        ///
-        /// let (count, changed) = (Mutex::new(0), Condvar::new());
-        /// anabranch::run(|cx| {
-        ///     let mut count = count.lock(cx).unwrap();
-        ///     let late = changed.wait_while_timeout(cx, &mut count, |count| *count == 0, Duration::from_millis(1));
-        ///     assert_eq!((late, *count), (Err(WaitError::TimedOut), 0));
-        /// });
-        /// ```
-    }
-
-    pub(super) fn wait_while_to<T: ?Sized>(
+    pub(super) fn wait_while_for<T: ?Sized>(
         &self,
         cx: &Cx<'_>,
         guard: &mut MutexGuard<'_, T>,
         mut condition: impl FnMut(&mut T) -> bool,
-        deadline: u64,
         reason: WaitReason,
-    ) -> Result<(), WaitError> {
+    ) -> Result<(), Cancelled> {
         while condition(guard) {
-            self.wait_to(cx, guard, deadline, reason)?;
+            self.wait_for(cx, guard, reason)?;
         }
         Ok(())
     }
 
-    fn wait_to<T: ?Sized>(
+    fn wait_for<T: ?Sized>(
         &self,
         cx: &Cx<'_>,
         guard: &mut MutexGuard<'_, T>,
-        deadline: u64,
         reason: WaitReason,
-    ) -> Result<(), WaitError> {
+    ) -> Result<(), Cancelled> {
         // SAFETY: the wait drops this twin, which unlocks, and then `Relock` locks again before the caller uses its
         // guard. If the wait did not begin, `Relock` forgets the twin.
         let waitable = CondvarWait::new(self, unsafe { MutexGuard::twin(guard) });
         let relock = Relock { waitable: &waitable, mutex: MutexGuard::mutex(guard), cx, reason };
-        let outcome = cx.wait(&waitable, deadline, reason);
+        let outcome = cx.wait(&waitable, NEVER, reason);
         drop(relock);
         waitable.attempt();
-        happened(outcome)
+        happened(outcome).map_err(|_| Cancelled)
     }
 
     /// Like [`wait`](Self::wait), for async code. The future may be dropped at any time; the mutex is then unlocked.
@@ -217,7 +192,7 @@ impl Condvar {
     /// use anabranch::sync::{Condvar, Mutex};
     ///
     /// async fn pop(queue: &Mutex<Vec<u32>>, filled: &Condvar) -> u32 {
-    ///     let mut guard = queue.lock_async().await;
+    ///     let mut guard = queue.locking().await;
     ///     loop {
     ///         match guard.pop() {
     ///             Some(item) => return item,
@@ -237,7 +212,7 @@ impl Condvar {
         let mutex = MutexGuard::mutex(&guard);
         wait_async_for(CondvarWait::new(self, guard)).await;
         let notified = Notified(self);
-        let guard = mutex.lock_async().await;
+        let guard = mutex.locking().await;
         mem::forget(notified);
         guard
     }

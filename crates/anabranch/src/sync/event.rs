@@ -16,12 +16,11 @@ use super::rounds::{Rounds, wake_round};
 use crate::{
     cx::{
         Cx,
-        attempt::{Attempt, wait_async_for, wait_within, wait_without_deadline},
-        limit::timed,
+        attempt::{Attempt, wait_without_deadline},
     },
     sys::sync::{AtomicU8, Mutex, Ordering, const_unless_loom, lock},
     wait::{
-        Cancelled, WaitError,
+        Cancelled,
         queue::{Entry, Wakes},
         suspend::WaitReason,
         waitable::Waitable,
@@ -109,7 +108,7 @@ impl Event {
         self.word.fetch_and(!SET, Ordering::Acquire);
     }
 
-    /// Blocks until the event is set.
+    /// Blocks until the event is set. [`waiting`](Self::waiting) has all other forms of this wait.
     ///
     /// # Errors
     /// Returns an error if the scope is cancelled, even if the event is set.
@@ -121,39 +120,6 @@ impl Event {
             return Ok(());
         }
         wait_without_deadline(cx, &EventWait::new(self), WaitReason::new(&"Event::wait"))
-    }
-
-    timed! {
-        /// # Errors
-        /// Returns `Cancelled` if the scope is cancelled,
-        wait_deadline, wait_timeout: like wait, at "Event::wait"
-        fn(&self, cx: &Cx<'_>) -> Result<(), WaitError>;
-        |limit, reason| wait_within(cx, &self.waiting(), limit, reason);
-        ///
-        /// ```
-        /// use anabranch::{WaitError, sync::Event};
-        /// use std::time::Duration;
-        ///
-        /// let never = Event::new();
-        /// let late = anabranch::run(|cx| never.wait_timeout(cx, Duration::from_millis(1)));
-        /// assert_eq!(late, Err(WaitError::TimedOut));
-        /// ```
-    }
-
-    /// Like [`wait`](Self::wait), for async code. The future may be dropped at any time.
-    ///
-    /// An event is a state, and the wait begins when the future is polled first. If the event is set and reset before
-    /// that, the wait does not notice it. [`Notify::notify_waiters`](super::Notify::notify_waiters) also wakes waits
-    /// that were created and not polled.
-    ///
-    /// ```
-    /// let event = anabranch::sync::Event::new();
-    /// anabranch::run(|cx| {
-    ///     cx.join(|cx| cx.block_on(event.wait_async()).unwrap(), |_| event.set());
-    /// });
-    /// ```
-    pub async fn wait_async(&self) {
-        wait_async_for(self.waiting()).await;
     }
 }
 

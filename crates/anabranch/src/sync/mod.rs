@@ -12,14 +12,21 @@
 //! | [`Notify`] | a wake-up for one waiter, or for all |
 //! | [`OnceCell`], [`Once`] | a value that is made, or an action that is done, by its first user |
 //!
-//! Every operation that may wait comes in four forms:
-//! - `op(cx)` waits as long as its scope lasts;
-//! - `op_deadline(cx, instant)` and `op_timeout(cx, duration)` use the clock of the pool;
-//! - `op_async()` returns a future for async code, which may be dropped at any time;
-//! - `try_op()`, where that makes sense, does not wait.
+//! A method that may wait takes a [`Cx`](crate::Cx) and waits as long as its scope lasts: `lock(cx)`, `wait(cx)`. The
+//! same wait is an [`Operation`](crate::Operation), which has all other forms: with a time limit, in async code, on a
+//! thread without a `Cx`, and in [`select!`](crate::select) together with others. `try_lock()` and the like do not
+//! wait.
 //!
-//! Some waits can be combined with others by [`select!`](crate::select). These have an operation: [`Mutex::locking`],
-//! [`RwLock::reading`] and [`writing`](RwLock::writing), [`Semaphore::acquiring`], [`Event::waiting`].
+//! | the wait | its operation |
+//! |---|---|
+//! | [`Mutex::lock`] | [`locking`](Mutex::locking) |
+//! | [`RwLock::read`], [`write`](RwLock::write) | [`reading`](RwLock::reading), [`writing`](RwLock::writing) |
+//! | [`Semaphore::acquire`], [`acquire_many`](Semaphore::acquire_many) | [`acquiring(n)`](Semaphore::acquiring) |
+//! | [`Event::wait`], [`Trigger::wait`] | [`Event::waiting`], [`Trigger::waiting`] |
+//! | [`Notify::notified`] | [`notifying`](Notify::notifying) |
+//!
+//! Waits of several steps, such as [`Condvar::wait`] and [`OnceCell::get_or_init`], have no operation.
+//! [`Cx::timeout`](crate::Cx::timeout) limits their time, and those that end in `_async` are for async code.
 //!
 //! A guard may be held across waits and may be sent, since nothing here is bound to a thread. So a fiber that waits for
 //! something else while it holds a lock does not block its worker. In return, a lock can be held for a long time.
@@ -65,7 +72,7 @@ pub use self::{
     owned_permit::OwnedPermit,
     rwlock::{RwLock, RwLockReadGuard, RwLockWriteGuard},
     semaphore::{Permit, Semaphore},
-    semaphore_error::{AcquireError, AcquireTimeoutError, SemaphoreClosed, TryAcquireError},
+    semaphore_error::{AcquireError, SemaphoreClosed, TryAcquireError},
     trigger::{Signal, Trigger},
 };
 pub use crate::sync::monitor::{Held, Monitor};

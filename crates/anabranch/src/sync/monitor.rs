@@ -1,19 +1,17 @@
 //! A monitor: a shared value for one user at a time, with waits for conditions on it.
 
 use crate::{
-    cx::{Cx, limit::Limit},
+    cx::Cx,
     sync::{
         condvar::Condvar,
         mutex::{Mutex, MutexGuard},
     },
-    time::NEVER,
-    wait::{Cancelled, WaitError, suspend::WaitReason},
+    wait::{Cancelled, suspend::WaitReason},
 };
 use std::{
     fmt,
     ops::{Deref, DerefMut},
     sync::Arc,
-    time::{Duration, Instant},
 };
 
 /// A shared value that one fiber or thread at a time can use, and that others can wait for.
@@ -166,75 +164,38 @@ impl<T: ?Sized> Monitor<T> {
         Ok(body(&mut self.hold(guard)))
     }
 
-    /// Blocks until `condition` holds, and uses the value while it does.
+    /// Blocks until `condition` holds, and uses the value while it does. [`Cx::timeout`](crate::Cx::timeout) limits the
+    /// time.
     ///
     /// # Errors
     /// Returns an error if the scope is cancelled. `body` does not run then.
-    #[track_caller]
-    pub fn when<R>(
-        &self,
-        cx: &Cx<'_>,
-        condition: impl FnMut(&T) -> bool,
-        body: impl FnOnce(&mut T) -> R,
-    ) -> Result<R, Cancelled> {
-        self.when_to(cx, condition, body, NEVER, WaitReason::new(&"Monitor::when")).map_err(|_| Cancelled)
-    }
-
-    /// Like [`when`](Self::when), with a deadline.
-    ///
-    /// # Errors
-    /// Returns `Cancelled` if the scope is cancelled, `TimedOut` once the deadline passes.
-    #[track_caller]
-    pub fn when_deadline<R>(
-        &self,
-        cx: &Cx<'_>,
-        instant: Instant,
-        condition: impl FnMut(&T) -> bool,
-        body: impl FnOnce(&mut T) -> R,
-    ) -> Result<R, WaitError> {
-        self.when_to(cx, condition, body, Limit::Until(instant).tick(cx), WaitReason::new(&"Monitor::when"))
-    }
-
-    /// Like [`when`](Self::when), with a timeout.
-    ///
-    /// # Errors
-    /// Returns `Cancelled` if the scope is cancelled, `TimedOut` once the timeout elapses.
     ///
     /// ```
     /// use anabranch::{WaitError, sync::Monitor};
     /// use std::time::Duration;
     ///
     /// let flag = Monitor::new(false);
-    /// let late = anabranch::run(|cx| flag.when_timeout(cx, Duration::from_millis(1), |flag| *flag, |_| ()));
+    /// let late = anabranch::run(|cx| {
+    ///     cx.timeout(Duration::from_millis(1), |cx| Ok::<_, WaitError>(flag.when(cx, |flag| *flag, |_| ())?))
+    /// });
     /// assert_eq!(late, Err(WaitError::TimedOut));
     /// ```
     #[track_caller]
-    pub fn when_timeout<R>(
-        &self,
-        cx: &Cx<'_>,
-        timeout: Duration,
-        condition: impl FnMut(&T) -> bool,
-        body: impl FnOnce(&mut T) -> R,
-    ) -> Result<R, WaitError> {
-        self.when_to(cx, condition, body, Limit::For(timeout).tick(cx), WaitReason::new(&"Monitor::when"))
-    }
-
-    fn when_to<R>(
+    pub fn when<R>(
         &self,
         cx: &Cx<'_>,
         mut condition: impl FnMut(&T) -> bool,
         body: impl FnOnce(&mut T) -> R,
-        deadline: u64,
-        reason: WaitReason,
-    ) -> Result<R, WaitError> {
-        let mut guard = self.0.value.lock_to(cx, deadline, reason)?;
-        self.0.changed.wait_while_to(cx, &mut guard, |value| !condition(value), deadline, reason)?;
+    ) -> Result<R, Cancelled> {
+        let mut guard = self.0.value.lock(cx)?;
+        let reason = WaitReason::new(&"Monitor::when");
+        self.0.changed.wait_while_for(cx, &mut guard, |value| !condition(value), reason)?;
         Ok(body(&mut self.hold(guard)))
     }
 
     /// Like [`with`](Self::with), for async code.
     pub async fn with_async<R>(&self, body: impl FnOnce(&mut T) -> R) -> R {
-        let guard = self.0.value.lock_async().await;
+        let guard = self.0.value.locking().await;
         body(&mut self.hold(guard))
     }
 
@@ -250,7 +211,7 @@ impl<T: ?Sized> Monitor<T> {
     /// # assert_eq!(anabranch::run(|cx| cx.block_on(take(&slot))), Ok(Some(1)));
     /// ```
     pub async fn when_async<R>(&self, mut condition: impl FnMut(&T) -> bool, body: impl FnOnce(&mut T) -> R) -> R {
-        let guard = self.0.value.lock_async().await;
+        let guard = self.0.value.locking().await;
         let guard = self.0.changed.wait_while_async(guard, |value| !condition(value)).await;
         body(&mut self.hold(guard))
     }
@@ -286,7 +247,7 @@ impl<T: ?Sized> Held<'_, T> {
         // The body may have changed the value so far.
         self.notice.0.notify_all();
         let condition = |value: &mut T| !condition(value);
-        self.notice.0.wait_while_to(cx, &mut self.guard, condition, NEVER, reason).map_err(|_| Cancelled)
+        self.notice.0.wait_while_for(cx, &mut self.guard, condition, reason)
     }
 }
 

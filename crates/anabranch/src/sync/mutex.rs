@@ -4,11 +4,10 @@ use super::raw_mutex::{LockWait, RawMutex};
 use crate::{
     cx::{
         Cx,
-        attempt::{wait_async_for, wait_for, wait_shielded_for, wait_within, wait_without_deadline},
-        limit::timed,
+        attempt::{wait_shielded_for, wait_without_deadline},
     },
     sys::sync::const_unless_loom,
-    wait::{Cancelled, WaitError, suspend::WaitReason},
+    wait::{Cancelled, suspend::WaitReason},
 };
 use std::{
     cell::UnsafeCell,
@@ -83,7 +82,7 @@ impl<T> Mutex<T> {
 }
 
 impl<T: ?Sized> Mutex<T> {
-    /// Waits for the lock and takes it.
+    /// Waits for the lock and takes it. [`locking`](Self::locking) has all other forms of this wait.
     ///
     /// # Errors
     /// Returns an error if the scope is cancelled, even if the lock is free.
@@ -113,65 +112,6 @@ impl<T: ?Sized> Mutex<T> {
     #[cold]
     fn lock_slow(&self, cx: &Cx<'_>, reason: WaitReason) -> Result<(), Cancelled> {
         wait_without_deadline(cx, &LockWait::new(&self.raw), reason)
-    }
-
-    timed! {
-        /// # Errors
-        /// Returns `Cancelled` if the scope is cancelled,
-        lock_deadline, lock_timeout: like lock, at "Mutex::lock"
-        fn(&self, cx: &Cx<'_>) -> Result<MutexGuard<'_, T>, WaitError>;
-        |limit, reason| {
-            let guard = wait_within(cx, &self.locking(), limit, reason)?;
-            self.raw.set_holder(cx.waiter_address());
-            Ok(guard)
-        };
-        ///
-        /// ```
-        /// use anabranch::{WaitError, sync::Mutex};
-        /// use std::time::Duration;
-        ///
-        /// let mutex = Mutex::new(());
-        /// anabranch::run(|cx| {
-        ///     let _guard = mutex.lock(cx).unwrap();
-        ///     let second = mutex.lock_timeout(cx, Duration::from_millis(1));
-        ///     assert_eq!(second.unwrap_err(), WaitError::TimedOut);
-        /// });
-        /// ```
-    }
-
-    pub(super) fn lock_to(
-        &self,
-        cx: &Cx<'_>,
-        deadline: u64,
-        reason: WaitReason,
-    ) -> Result<MutexGuard<'_, T>, WaitError> {
-        cx.checkpoint()?;
-        if !self.raw.try_lock_fast() {
-            wait_for(cx, &LockWait::new(&self.raw), deadline, reason)?;
-        }
-        self.raw.set_holder(cx.waiter_address());
-        Ok(MutexGuard::new(self))
-    }
-
-    /// Like [`lock`](Self::lock), for async code. A future that is dropped leaves the queue. If it was just handed the
-    /// lock, it passes the lock on.
-    ///
-    /// A future that was polled keeps its place in the queue until it is dropped, and may be handed the lock meanwhile.
-    /// So if a task neither polls nor drops it, because it awaits something else first, the waiters behind it may wait
-    /// as long. See [hazards](crate::guide::hazards#futures-that-are-neglected).
-    ///
-    /// ```
-    /// use anabranch::sync::Mutex;
-    ///
-    /// async fn count(hits: &Mutex<u32>) {
-    ///     *hits.lock_async().await += 1;
-    /// }
-    /// # let hits = Mutex::new(0);
-    /// # anabranch::run(|cx| cx.block_on(count(&hits))).unwrap();
-    /// # assert_eq!(hits.into_inner(), 1);
-    /// ```
-    pub async fn lock_async(&self) -> MutexGuard<'_, T> {
-        wait_async_for(self.locking()).await
     }
 
     /// Takes the lock if it is free. Does not wait.

@@ -13,19 +13,18 @@
 use crate::{
     cx::{
         Cx,
-        attempt::{Attempt, wait_async_for, wait_within, wait_without_deadline},
-        limit::timed,
+        attempt::{Attempt, wait_without_deadline},
     },
     sys::sync::{AtomicU64, Mutex, Ordering, const_unless_loom, lock},
     wait::{
-        Cancelled, WaitError,
+        Cancelled,
         queue::{Entry, Queue, Wakes},
         suspend::WaitReason,
         waitable::Waitable,
         waiter::Waiter,
     },
 };
-use std::{cell::Cell, fmt, future::Future};
+use std::{cell::Cell, fmt};
 
 /// A wake-up. [`notify_one`](Self::notify_one) wakes one waiter, or the next one to come.
 ///
@@ -99,18 +98,17 @@ impl Notify {
 
     /// Wakes all waiters. Keeps nothing for later ones.
     ///
-    /// A wait counts as a waiter from its creation on, as in tokio: the future of
-    /// [`notified_async`](Self::notified_async) and the operation [`notifying`](Self::notifying) are woken although
-    /// they have not been polled. So create the wait first, then check the condition, and then wait.
+    /// A wait counts as a waiter from its creation on, as in tokio: the operation [`notifying`](Self::notifying) is
+    /// woken although nobody waits for it yet. So create the operation first, then check the condition, and then wait.
     ///
     /// ```
-    /// use anabranch::sync::Notify;
+    /// use anabranch::{Operation, sync::Notify};
     ///
     /// let notify = Notify::new();
     /// anabranch::run(|cx| {
-    ///     let changed = notify.notified_async();
+    ///     let mut changed = notify.notifying();
     ///     notify.notify_waiters();
-    ///     cx.block_on(changed).unwrap();
+    ///     changed.wait(cx).unwrap();
     /// });
     /// ```
     pub fn notify_waiters(&self) {
@@ -133,7 +131,8 @@ impl Notify {
         }
     }
 
-    /// Waits for a wake-up. Returns at once if one is kept.
+    /// Waits for a wake-up. Returns at once if one is kept. [`notifying`](Self::notifying) has all other forms of this
+    /// wait.
     ///
     /// # Errors
     /// Returns an error if the wait is cancelled.
@@ -143,29 +142,36 @@ impl Notify {
         wait_without_deadline(cx, &self.notifying(), WaitReason::new(&"Notify::notified"))
     }
 
-    timed! {
-        /// # Errors
-        /// Returns `Cancelled` if the wait is cancelled,
-        notified_deadline, notified_timeout: like notified, at "Notify::notified"
-        fn(&self, cx: &Cx<'_>) -> Result<(), WaitError>;
-        |limit, reason| wait_within(cx, &self.notifying(), limit, reason);
-    }
-
-    /// Like [`notified`](Self::notified), for async code. A future that is dropped passes its wake-up on.
-    ///
-    /// The future is woken by each [`notify_waiters`](Self::notify_waiters) after this call, and by
-    /// [`notify_one`](Self::notify_one) once it has been polled.
-    pub fn notified_async(&self) -> impl Future<Output = ()> {
-        wait_async_for(self.notifying())
-    }
-
     /// Takes the kept wake-up. Returns whether there was one.
     pub fn try_notified(&self) -> bool {
         std::mem::take(&mut lock(&self.state).is_kept)
     }
 
-    /// Returns the wait as an operation, for [`select!`](crate::select). It completes by each
-    /// [`notify_waiters`](Self::notify_waiters) since its creation, or since it completed last.
+    /// Returns [`notified`](Self::notified) as an [operation](crate::Operation): for a time limit, for async code, for
+    /// threads without a [`Cx`], and for [`select!`](crate::select).
+    ///
+    /// It completes by each [`notify_waiters`](Self::notify_waiters) since its creation, or since it completed last,
+    /// and by [`notify_one`](Self::notify_one) while it waits. If it is dropped, it passes on the wake-up that it was
+    /// just given.
+    ///
+    /// ```
+    /// use anabranch::{Operation, WaitError, sync::Notify};
+    /// use std::time::Duration;
+    ///
+    /// async fn changes(notify: &Notify, count: u32) {
+    ///     for _ in 0..count {
+    ///         notify.notifying().await;
+    ///     }
+    /// }
+    ///
+    /// let notify = Notify::new();
+    /// anabranch::run(|cx| {
+    ///     let late = notify.notifying().timeout(cx, Duration::from_millis(1));
+    ///     assert_eq!(late, Err(WaitError::TimedOut));
+    ///     notify.notify_one();
+    ///     cx.block_on(changes(&notify, 1)).unwrap();
+    /// });
+    /// ```
     pub fn notifying(&self) -> Notifying<'_> {
         Notifying {
             notify: self,

@@ -1,4 +1,4 @@
-//! Locks, permits and events as operations of [`select!`](crate::select).
+//! Locks, permits and events as [operations](crate::Operation).
 //!
 //! When a selection ends, each operation that was not chosen leaves its queue. It passes its wake-up or its permits on
 //! to the next waiter.
@@ -50,7 +50,33 @@ pub struct Waiting<'a> {
 }
 
 impl<T: ?Sized> Mutex<T> {
-    /// Returns the lock as an operation, for [`select!`](crate::select).
+    /// Returns [`lock`](Self::lock) as an [operation](crate::Operation): for a time limit, for async code, for threads
+    /// without a [`Cx`](crate::Cx), and for [`select!`](crate::select).
+    ///
+    /// A future that is dropped leaves the queue. If it was just handed the lock, it passes the lock on. A future that
+    /// was polled keeps its place in the queue until it is dropped, and may be handed the lock meanwhile. So if a task
+    /// neither polls nor drops it, because it awaits something else first, the waiters behind it may wait as long. See
+    /// [hazards](crate::guide::hazards#futures-that-are-neglected).
+    ///
+    /// ```
+    /// use anabranch::{Operation, WaitError, sync::Mutex};
+    /// use std::{thread, time::Duration};
+    ///
+    /// static HITS: Mutex<u32> = Mutex::new(0);
+    ///
+    /// async fn count() {
+    ///     *HITS.locking().await += 1;
+    /// }
+    ///
+    /// thread::spawn(|| *HITS.locking().blocking() += 1).join().unwrap();
+    /// anabranch::run(|cx| {
+    ///     cx.block_on(count()).unwrap();
+    ///     let hits = HITS.lock(cx).unwrap();
+    ///     assert_eq!(*hits, 2);
+    ///     let second = HITS.locking().timeout(cx, Duration::from_millis(1));
+    ///     assert_eq!(second.unwrap_err(), WaitError::TimedOut);
+    /// });
+    /// ```
     ///
     /// ```
     /// use anabranch::{select, sync::{Event, Mutex}};
@@ -74,8 +100,35 @@ impl<T: ?Sized> Mutex<T> {
 }
 
 impl Semaphore {
-    /// Returns the acquisition of `count` permits as an operation, for [`select!`](crate::select). Its result is an
-    /// error if the semaphore is closed.
+    /// Returns the acquisition of `count` permits as an [operation](crate::Operation): for a time limit, for async
+    /// code, for threads without a [`Cx`](crate::Cx), and for [`select!`](crate::select). Its result is an error if the
+    /// semaphore is closed.
+    ///
+    /// A future that is dropped leaves the queue, and gives back the permits that it was just handed. A future that was
+    /// polled and is then neither polled nor dropped holds up the waiters behind it, as with
+    /// [`Mutex::locking`](super::Mutex::locking).
+    ///
+    /// ```
+    /// use anabranch::{Operation, WaitError, sync::{Semaphore, SemaphoreClosed}};
+    /// use std::time::Duration;
+    ///
+    /// static SLOTS: Semaphore = Semaphore::new(2);
+    ///
+    /// async fn fetch() -> Result<u32, SemaphoreClosed> {
+    ///     let _slot = SLOTS.acquiring(1).await?;
+    ///     Ok(42)
+    /// }
+    ///
+    /// anabranch::run(|cx| -> Result<(), anabranch::Error> {
+    ///     assert_eq!(cx.block_on(fetch())??, 42);
+    ///     let both = SLOTS.acquiring(2).timeout(cx, Duration::from_secs(9))??;
+    ///     let third = SLOTS.acquiring(1).timeout(cx, Duration::from_millis(1));
+    ///     assert_eq!(third.unwrap_err(), WaitError::TimedOut);
+    ///     drop(both);
+    ///     Ok(())
+    /// })
+    /// .unwrap();
+    /// ```
     ///
     /// Operations of one selection queue like separate waiters. Suppose a selection asks one semaphore first for five
     /// permits and then for two: the request for two waits behind the other, although two are free. To serve it, each
@@ -98,7 +151,9 @@ impl Semaphore {
 }
 
 impl<T: ?Sized> RwLock<T> {
-    /// Returns the lock for reading as an operation, for [`select!`](crate::select).
+    /// Returns [`read`](Self::read) as an [operation](crate::Operation): for a time limit, for async code, for threads
+    /// without a [`Cx`](crate::Cx), and for [`select!`](crate::select). Its futures queue like those of
+    /// [`Mutex::locking`](super::Mutex::locking).
     ///
     /// In one selection with [`writing`](Self::writing) of the same lock it may wait behind that while others read: see
     /// [`Semaphore::acquiring`].
@@ -106,14 +161,51 @@ impl<T: ?Sized> RwLock<T> {
         Reading { lock: self, wait: AcquireWait::new(self.raw(), ONE) }
     }
 
-    /// Returns the lock for writing as an operation, for [`select!`](crate::select).
+    /// Returns [`write`](Self::write) as an [operation](crate::Operation): for a time limit, for async code, for
+    /// threads without a [`Cx`](crate::Cx), and for [`select!`](crate::select). Its futures queue like those of
+    /// [`Mutex::locking`](super::Mutex::locking).
+    ///
+    /// ```
+    /// use anabranch::{Operation, WaitError, sync::RwLock};
+    /// use std::time::Duration;
+    ///
+    /// async fn rename(name: &RwLock<String>) -> usize {
+    ///     name.writing().await.push('!');
+    ///     name.reading().await.len()
+    /// }
+    ///
+    /// let name = RwLock::new("ana".to_owned());
+    /// anabranch::run(|cx| {
+    ///     assert_eq!(cx.block_on(rename(&name)), Ok(4));
+    ///     let _reads = name.read(cx).unwrap();
+    ///     let late = name.writing().timeout(cx, Duration::from_millis(1));
+    ///     assert_eq!(late.unwrap_err(), WaitError::TimedOut);
+    /// });
+    /// ```
     pub fn writing(&self) -> Writing<'_, T> {
         Writing { lock: self, wait: AcquireWait::new(self.raw(), ALL) }
     }
 }
 
 impl Event {
-    /// Returns the wait as an operation, for [`select!`](crate::select).
+    /// Returns [`wait`](Self::wait) as an [operation](crate::Operation): for a time limit, for async code, for threads
+    /// without a [`Cx`](crate::Cx), and for [`select!`](crate::select).
+    ///
+    /// An event is a state, and a wait looks at it when it begins. If the event is set and reset before that, the wait
+    /// does not notice it. [`Notify::notify_waiters`](super::Notify::notify_waiters) also wakes operations that were
+    /// created and not waited for yet.
+    ///
+    /// ```
+    /// use anabranch::{Operation, WaitError, sync::Event};
+    /// use std::time::Duration;
+    ///
+    /// let event = Event::new();
+    /// anabranch::run(|cx| {
+    ///     let late = event.waiting().timeout(cx, Duration::from_millis(1));
+    ///     assert_eq!(late, Err(WaitError::TimedOut));
+    ///     cx.join(|cx| cx.block_on(async { event.waiting().await }).unwrap(), |_| event.set());
+    /// });
+    /// ```
     pub fn waiting(&self) -> Waiting<'_> {
         Waiting { wait: EventWait::new(self) }
     }

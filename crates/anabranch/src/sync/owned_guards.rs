@@ -68,7 +68,7 @@ impl<T: ?Sized> Mutex<T> {
 
     /// Like [`lock_owned`](Self::lock_owned), for async code.
     pub async fn lock_owned_async(self: Arc<Self>) -> OwnedMutexGuard<T> {
-        mem::forget(self.lock_async().await);
+        mem::forget(self.locking().await);
         OwnedMutexGuard { mutex: self, _value: PhantomData }
     }
 
@@ -103,7 +103,7 @@ impl<T: ?Sized> RwLock<T> {
 
     /// Like [`read_owned`](Self::read_owned), for async code.
     pub async fn read_owned_async(self: Arc<Self>) -> OwnedRwLockReadGuard<T> {
-        mem::forget(self.read_async().await);
+        mem::forget(self.reading().await);
         OwnedRwLockReadGuard { lock: self }
     }
 
@@ -137,7 +137,7 @@ impl<T: ?Sized> RwLock<T> {
 
     /// Like [`write_owned`](Self::write_owned), for async code.
     pub async fn write_owned_async(self: Arc<Self>) -> OwnedRwLockWriteGuard<T> {
-        mem::forget(self.write_async().await);
+        mem::forget(self.writing().await);
         OwnedRwLockWriteGuard { lock: self }
     }
 

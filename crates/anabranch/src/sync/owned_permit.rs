@@ -61,7 +61,7 @@ impl Semaphore {
     /// # Errors
     /// Returns an error if the semaphore is closed.
     pub async fn acquire_many_owned_async(self: Arc<Self>, count: usize) -> Result<OwnedPermit, SemaphoreClosed> {
-        self.acquire_many_async(count).await?.forget();
+        self.acquiring(count).await?.forget();
         Ok(OwnedPermit { semaphore: self, count })
     }
 

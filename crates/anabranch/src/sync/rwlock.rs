@@ -7,13 +7,9 @@
 
 use super::{acquire_wait::AcquireWait, raw_semaphore::RawSemaphore};
 use crate::{
-    cx::{
-        Cx,
-        attempt::{wait_async_for, wait_within, wait_without_deadline},
-        limit::timed,
-    },
+    cx::{Cx, attempt::wait_without_deadline},
     sys::sync::const_unless_loom,
-    wait::{Cancelled, WaitError, suspend::WaitReason},
+    wait::{Cancelled, suspend::WaitReason},
 };
 use std::{
     cell::UnsafeCell,
@@ -99,6 +95,7 @@ impl<T> RwLock<T> {
 
 impl<T: ?Sized> RwLock<T> {
     /// Locks for reading. Waits while there is a writer, or while a writer has been waiting for longer.
+    /// [`reading`](Self::reading) has all other forms of this wait.
     ///
     /// # Errors
     /// Returns an error if the scope is cancelled.
@@ -113,7 +110,7 @@ impl<T: ?Sized> RwLock<T> {
     }
 
     /// Locks for writing. Waits while there is a reader or a writer, or while another waiter has been waiting for
-    /// longer.
+    /// longer. [`writing`](Self::writing) has all other forms of this wait.
     ///
     /// # Errors
     /// Returns an error if the scope is cancelled.
@@ -131,63 +128,6 @@ impl<T: ?Sized> RwLock<T> {
     #[cold]
     fn acquire_slow(&self, cx: &Cx<'_>, permits: u64, reason: WaitReason) -> Result<(), Cancelled> {
         wait_without_deadline(cx, &AcquireWait::new(&self.raw, permits), reason)
-    }
-
-    timed! {
-        /// # Errors
-        /// Returns `Cancelled` if the scope is cancelled,
-        read_deadline, read_timeout: like read, at "RwLock::read"
-        fn(&self, cx: &Cx<'_>) -> Result<RwLockReadGuard<'_, T>, WaitError>;
-        |limit, reason| wait_within(cx, &self.reading(), limit, reason);
-    }
-
-    timed! {
-        /// # Errors
-        /// Returns `Cancelled` if the scope is cancelled,
-        write_deadline, write_timeout: like write, at "RwLock::write"
-        fn(&self, cx: &Cx<'_>) -> Result<RwLockWriteGuard<'_, T>, WaitError>;
-        |limit, reason| {
-            let guard = wait_within(cx, &self.writing(), limit, reason)?;
-            self.raw.set_holder(cx.waiter_address());
-            Ok(guard)
-        };
-        ///
-        /// ```
-        /// use anabranch::{WaitError, sync::RwLock};
-        /// use std::time::Duration;
-        ///
-        /// let lock = RwLock::new(());
-        /// anabranch::run(|cx| {
-        ///     let _reads = lock.read(cx).unwrap();
-        ///     let late = lock.write_timeout(cx, Duration::from_millis(1)).unwrap_err();
-        ///     assert_eq!(late, WaitError::TimedOut);
-        /// });
-        /// ```
-    }
-
-    /// Like [`read`](Self::read), for async code. The future may be dropped at any time. If it was polled and is then
-    /// neither polled nor dropped, it holds up the waiters behind it, as with
-    /// [`Mutex::lock_async`](super::Mutex::lock_async).
-    pub async fn read_async(&self) -> RwLockReadGuard<'_, T> {
-        wait_async_for(self.reading()).await
-    }
-
-    /// Like [`write`](Self::write), for async code. The future may be dropped at any time. If it was polled and is then
-    /// neither polled nor dropped, it holds up the waiters behind it, as with
-    /// [`Mutex::lock_async`](super::Mutex::lock_async).
-    ///
-    /// ```
-    /// use anabranch::sync::RwLock;
-    ///
-    /// async fn rename(name: &RwLock<String>) -> usize {
-    ///     name.write_async().await.push('!');
-    ///     name.read_async().await.len()
-    /// }
-    /// # let name = RwLock::new("ana".to_owned());
-    /// # assert_eq!(anabranch::run(|cx| cx.block_on(rename(&name))), Ok(4));
-    /// ```
-    pub async fn write_async(&self) -> RwLockWriteGuard<'_, T> {
-        wait_async_for(self.writing()).await
     }
 
     /// Locks for reading if there is no writer and no waiting writer. Does not wait.

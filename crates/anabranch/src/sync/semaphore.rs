@@ -2,15 +2,11 @@
 
 use super::{
     raw_semaphore::RawSemaphore,
-    semaphore_error::{AcquireError, AcquireTimeoutError, SemaphoreClosed, TryAcquireError},
+    semaphore_error::{AcquireError, TryAcquireError},
     semaphore_queue::MAX_PERMITS,
 };
 use crate::{
-    cx::{
-        Cx,
-        attempt::{wait_async_for, wait_within, wait_without_deadline},
-        limit::timed,
-    },
+    cx::{Cx, attempt::wait_without_deadline},
     sys::sync::const_unless_loom,
     wait::suspend::WaitReason,
 };
@@ -78,7 +74,7 @@ impl Semaphore {
         self.raw.free() as usize
     }
 
-    /// Waits for a permit and takes it.
+    /// Waits for a permit and takes it. [`acquiring`](Self::acquiring) has all other forms of this wait.
     ///
     /// # Errors
     /// Returns `Closed` if the semaphore is [closed](Self::close), `Cancelled` if the scope is cancelled, both even if
@@ -125,61 +121,6 @@ impl Semaphore {
     #[cold]
     fn acquire_slow(&self, cx: &Cx<'_>, count: usize, reason: WaitReason) -> Result<Permit<'_>, AcquireError> {
         Ok(wait_without_deadline(cx, &self.acquiring(count), reason)??)
-    }
-
-    timed! {
-        /// # Errors
-        /// Returns `Closed` if the semaphore is closed, `Cancelled` if the scope is cancelled,
-        acquire_many_deadline, acquire_many_timeout: like acquire_many, at "Semaphore::acquire"
-        fn(&self, cx: &Cx<'_>, count: usize) -> Result<Permit<'_>, AcquireTimeoutError>;
-        |limit, reason| Ok(wait_within(cx, &self.acquiring(count), limit, reason)??);
-    }
-
-    timed! {
-        /// # Errors
-        /// Returns `Closed` if the semaphore is closed, `Cancelled` if the scope is cancelled,
-        acquire_deadline, acquire_timeout: like acquire, at "Semaphore::acquire"
-        fn(&self, cx: &Cx<'_>) -> Result<Permit<'_>, AcquireTimeoutError>;
-        |limit, reason| Ok(wait_within(cx, &self.acquiring(1), limit, reason)??);
-        ///
-        /// ```
-        /// use anabranch::sync::{AcquireTimeoutError, Semaphore};
-        /// use std::time::Duration;
-        ///
-        /// let none = Semaphore::new(0);
-        /// let late = anabranch::run(|cx| none.acquire_timeout(cx, Duration::from_millis(1)).map(drop));
-        /// assert_eq!(late, Err(AcquireTimeoutError::TimedOut));
-        /// ```
-    }
-
-    /// Like [`acquire`](Self::acquire), for async code. A future that is dropped leaves the queue, and returns permits
-    /// that it was just given. A future that was polled and is then neither polled nor dropped holds up the waiters
-    /// behind it, as with [`Mutex::lock_async`](super::Mutex::lock_async).
-    ///
-    /// # Errors
-    /// Returns an error if the semaphore is closed.
-    ///
-    /// ```
-    /// use anabranch::sync::{Semaphore, SemaphoreClosed};
-    ///
-    /// static SLOTS: Semaphore = Semaphore::new(2);
-    ///
-    /// async fn fetch() -> Result<u32, SemaphoreClosed> {
-    ///     let _slot = SLOTS.acquire_async().await?;
-    ///     Ok(42)
-    /// }
-    /// # assert_eq!(anabranch::run(|cx| cx.block_on(fetch())), Ok(Ok(42)));
-    /// ```
-    pub async fn acquire_async(&self) -> Result<Permit<'_>, SemaphoreClosed> {
-        self.acquire_many_async(1).await
-    }
-
-    /// Like [`acquire_many`](Self::acquire_many), for async code.
-    ///
-    /// # Errors
-    /// Returns an error if the semaphore is closed.
-    pub async fn acquire_many_async(&self, count: usize) -> Result<Permit<'_>, SemaphoreClosed> {
-        wait_async_for(self.acquiring(count)).await
     }
 
     /// Takes a permit if one is free.

@@ -2,8 +2,8 @@
 
 use self::SemaphoreClosed as Closed;
 use crate::wait::{
-    Cancelled, TimedOut, WaitError,
-    error_macros::{from_units, from_variants, into_io, texts},
+    Cancelled,
+    error_macros::{from_units, into_io, texts},
 };
 use std::io;
 
@@ -20,17 +20,6 @@ pub enum AcquireError {
     Cancelled,
 }
 
-/// The error of a wait for permits with a time limit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum AcquireTimeoutError {
-    /// The semaphore is closed.
-    Closed,
-    /// The scope of the wait was cancelled, or the deadline of the scope has passed.
-    Cancelled,
-    /// The deadline or timeout of this wait has passed.
-    TimedOut,
-}
-
 /// The error of an acquisition without waiting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TryAcquireError {
@@ -41,14 +30,8 @@ pub enum TryAcquireError {
 }
 
 from_units! {
-    Closed => AcquireError, AcquireTimeoutError, TryAcquireError;
-    Cancelled => AcquireError, AcquireTimeoutError;
-    TimedOut => AcquireTimeoutError;
-}
-
-from_variants! {
-    AcquireError => AcquireTimeoutError { Closed, Cancelled }
-    WaitError => AcquireTimeoutError { Cancelled, TimedOut }
+    Closed => AcquireError, TryAcquireError;
+    Cancelled => AcquireError;
 }
 
 /// Lets `?` work in functions that read and write. The kind is [`BrokenPipe`](io::ErrorKind::BrokenPipe).
@@ -60,17 +43,14 @@ impl From<SemaphoreClosed> for io::Error {
 
 into_io! {
     AcquireError { Closed, Cancelled }
-    AcquireTimeoutError { Closed, Cancelled, TimedOut }
 }
 
 const CLOSED: &str = "the semaphore is closed";
 const CANCELLED: &str = "cancelled while waiting for the semaphore";
-const TIMED_OUT: &str = "the deadline of the wait for the semaphore has passed";
 const NO_PERMITS: &str = "the semaphore has too few free permits";
 
 texts! {
     Closed { Self => CLOSED, }
     AcquireError { Self::Closed => CLOSED, Self::Cancelled => CANCELLED, }
-    AcquireTimeoutError { Self::Closed => CLOSED, Self::Cancelled => CANCELLED, Self::TimedOut => TIMED_OUT, }
     TryAcquireError { Self::NoPermits => NO_PERMITS, Self::Closed => CLOSED, }
 }

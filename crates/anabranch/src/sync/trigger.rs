@@ -1,15 +1,15 @@
 //! Triggers: one-time events, created before their waiter is known.
 
 use crate::{
-    cx::{attempt::wait_async_for, cx::Cx, wait::happened},
+    cx::{cx::Cx, wait::happened},
     time::NEVER,
     wait::{
-        Cancelled, WaitError,
+        Cancelled,
         latch::{Latch, LatchWait},
         suspend::WaitReason,
     },
 };
-use std::{fmt, sync::Arc, time::Duration};
+use std::{fmt, sync::Arc};
 
 /// An event that happens once, with one waiter.
 ///
@@ -59,36 +59,19 @@ impl Trigger {
         self.slot.is_notified()
     }
 
-    /// Blocks until the event has happened.
+    /// Blocks until the event has happened. [`waiting`](Self::waiting) has all other forms of this wait.
     ///
     /// # Errors
     /// Returns an error if the wait is cancelled.
     #[track_caller]
     pub fn wait(&mut self, cx: &Cx<'_>) -> Result<(), Cancelled> {
-        // Without a deadline of its own, a wait fails only by cancellation.
-        self.wait_to(cx, NEVER, WaitReason::new(&"Trigger")).map_err(|_| Cancelled)
-    }
-
-    /// Like [`wait`](Self::wait), with a timeout.
-    ///
-    /// # Errors
-    /// Returns `Cancelled` if the wait is cancelled, `TimedOut` once the timeout elapses.
-    #[track_caller]
-    pub fn wait_timeout(&mut self, cx: &Cx<'_>, timeout: Duration) -> Result<(), WaitError> {
-        self.wait_to(cx, cx.after(timeout), WaitReason::new(&"Trigger"))
-    }
-
-    fn wait_to(&mut self, cx: &Cx<'_>, deadline: u64, reason: WaitReason) -> Result<(), WaitError> {
+        let reason = WaitReason::new(&"Trigger");
         cx.checkpoint()?;
         while !self.is_signalled() {
-            happened(cx.wait(&LatchWait::new(&*self.slot), deadline, reason))?;
+            // Without a deadline of its own, a wait fails only by cancellation.
+            happened(cx.wait(&LatchWait::new(&*self.slot), NEVER, reason)).map_err(|_| Cancelled)?;
         }
         Ok(())
-    }
-
-    /// Like [`wait`](Self::wait), for async code.
-    pub async fn wait_async(&mut self) {
-        wait_async_for(self.waiting()).await;
     }
 }
 

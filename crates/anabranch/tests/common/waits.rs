@@ -13,7 +13,7 @@ use std::{
     time::Duration,
 };
 
-/// A future that the test polls by hand, with a count of its wakeups.
+/// A future or operation that the test polls by hand, with a count of its wakeups.
 pub struct Polled<F: Future> {
     future: Option<Pin<Box<F>>>,
     bell: Arc<Bell>,
@@ -35,15 +35,15 @@ impl<F: Future> Polled<F> {
 
     /// Returns a future that has been polled once and is pending.
     #[track_caller]
-    pub fn waiting(future: F) -> Self {
-        let mut polled = Self::new(future);
+    pub fn waiting(future: impl IntoFuture<Output = F::Output, IntoFuture = F>) -> Self {
+        let mut polled = Self::new(future.into_future());
         assert!(polled.poll().is_none(), "this ought to have to wait");
         polled
     }
 
     /// Returns a future that has been polled once, and may have been ready.
-    pub fn begun(future: F) -> Self {
-        let mut polled = Self::new(future);
+    pub fn begun(future: impl IntoFuture<Output = F::Output, IntoFuture = F>) -> Self {
+        let mut polled = Self::new(future.into_future());
         drop(polled.poll());
         polled
     }

@@ -132,7 +132,7 @@ fn kanal_24_dropped_receive_passes_value_to_another() {
     for (sender, receiver) in shared() {
         for kind in 0..3 {
             let (_other, idle) = unbounded::<u8>();
-            let waiting: Polled<std::pin::Pin<Box<dyn Future<Output = ()> + '_>>> = Polled::waiting(match kind {
+            let future: std::pin::Pin<Box<dyn Future<Output = ()> + '_>> = match kind {
                 0 => Box::pin(async { _ = receiver.receiving().await }),
                 1 => Box::pin(async {
                     let mut both = Vec::new();
@@ -144,8 +144,9 @@ fn kanal_24_dropped_receive_passes_value_to_another() {
                         _ = idle.receiving() => (),
                     });
                 }),
-            });
-            let _sending = Polled::begun(sender.sending(7).into_future());
+            };
+            let waiting = Polled::waiting(future);
+            let _sending = Polled::begun(sender.sending(7));
             assert!(waiting.is_woken());
             drop(waiting);
             assert_eq!(receiver.try_recv(), Ok(7));

@@ -207,7 +207,7 @@ fn missed_value_is_offered_to_next_waiter() {
     let held = (one.try_lock(), other.try_lock());
     let mut select = Select::from(vec![one.locking(), other.locking()]);
     let mut choice = Polled::waiting(select.wait_async());
-    let mut next = Polled::waiting(one.lock_async());
+    let mut next = Polled::waiting(one.locking());
     drop(held.0);
     assert!(choice.is_woken());
     let faster = one.try_lock().unwrap();

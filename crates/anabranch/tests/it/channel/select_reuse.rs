@@ -45,7 +45,7 @@ fn forgotten_wait_for_event_does_not_block() {
     let (sender, receiver) = unbounded();
     let mut set = ReceiverSet::from_iter([receiver]);
     let mut context = std::task::Context::from_waker(std::task::Waker::noop());
-    let mut forgotten = Box::pin(async { trigger.wait_async().await });
+    let mut forgotten = Box::pin(async { trigger.waiting().await });
     assert!(forgotten.as_mut().poll(&mut context).is_pending());
     mem::forget(forgotten);
     let mut forgotten = Box::pin(async { set.receiving().await });
@@ -60,7 +60,7 @@ fn forgotten_wait_for_event_does_not_block() {
     sender.try_send(3).unwrap();
     assert_eq!(waiting.poll(), Some(3));
     drop(waiting);
-    let mut waiting = Polled::waiting(trigger.wait_async());
+    let mut waiting = Polled::waiting(trigger.waiting());
     signal.send();
     assert!(waiting.is_woken() && waiting.poll().is_some());
 }

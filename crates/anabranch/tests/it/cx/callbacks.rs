@@ -155,13 +155,13 @@ fn waker_that_waits_works_or_panics() {
                     assert_eq!(received.as_mut().poll(&mut context), Poll::Ready(Ok(1)));
                     let mut trigger = Trigger::new();
                     let signal = trigger.signal();
-                    let mut triggered = Box::pin(trigger.wait_async());
+                    let mut triggered = Box::pin(trigger.waiting().into_future());
                     assert!(triggered.as_mut().poll(&mut context).is_pending());
                     signal.send();
                     assert!(triggered.as_mut().poll(&mut context).is_ready());
                     let mutex = anabranch::sync::Mutex::new(());
                     let guard = mutex.lock(s).unwrap();
-                    let mut locked = Box::pin(mutex.lock_async());
+                    let mut locked = Box::pin(mutex.locking().into_future());
                     assert!(locked.as_mut().poll(&mut context).is_pending());
                     drop(guard);
                     assert!(locked.as_mut().poll(&mut context).is_ready());

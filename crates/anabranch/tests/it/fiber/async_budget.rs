@@ -50,27 +50,27 @@ fn is_counted(operation: impl AsyncFnMut()) {
 fn free_locks_and_events_are_counted() {
     watchdog(LONG, || {
         let (mutex, lock, semaphore) = (Arc::new(Mutex::new(0)), Arc::new(RwLock::new(0)), Arc::new(Semaphore::new(2)));
-        is_counted(async || drop(mutex.lock_async().await));
+        is_counted(async || drop(mutex.locking().await));
         is_counted(async || drop(Arc::clone(&mutex).lock_owned_async().await));
-        is_counted(async || drop(lock.read_async().await));
-        is_counted(async || drop(lock.write_async().await));
+        is_counted(async || drop(lock.reading().await));
+        is_counted(async || drop(lock.writing().await));
         is_counted(async || drop(Arc::clone(&lock).read_owned_async().await));
         is_counted(async || drop(Arc::clone(&lock).write_owned_async().await));
-        is_counted(async || drop(semaphore.acquire_async().await));
-        is_counted(async || drop(semaphore.acquire_many_async(2).await));
+        is_counted(async || drop(semaphore.acquiring(1).await));
+        is_counted(async || drop(semaphore.acquiring(2).await));
         is_counted(async || drop(Arc::clone(&semaphore).acquire_owned_async().await));
         is_counted(async || drop(Arc::clone(&semaphore).acquire_many_owned_async(2).await));
         semaphore.close();
-        is_counted(async || assert!(semaphore.acquire_async().await.is_err()));
+        is_counted(async || assert!(semaphore.acquiring(1).await.is_err()));
 
         let (event, notify, mut trigger) = (Event::new(), Notify::new(), Trigger::new());
         event.set();
         trigger.signal().send();
-        is_counted(async || event.wait_async().await);
-        is_counted(async || trigger.wait_async().await);
+        is_counted(async || event.waiting().await);
+        is_counted(async || trigger.waiting().await);
         is_counted(async || {
             notify.notify_one();
-            notify.notified_async().await;
+            notify.notifying().await;
         });
         let (monitor, changed) = (Monitor::new(1), Condvar::new());
         is_counted(async || monitor.with_async(|_| ()).await);
@@ -156,7 +156,7 @@ fn budget_is_that_of_the_whole_task() {
         event.set();
         is_counted(async || {
             let mut waiting = pin!(silent.receiving().into_future());
-            let mut ready = pin!(mutex.lock_async());
+            let mut ready = pin!(mutex.locking().into_future());
             poll_fn(|context| {
                 assert!(waiting.as_mut().poll(context).is_pending());
                 ready.as_mut().poll(context).map(drop)
@@ -164,7 +164,7 @@ fn budget_is_that_of_the_whole_task() {
             .await;
         });
         is_counted(async || {
-            let (mut one, mut other) = (pin!(event.wait_async()), pin!(mutex.lock_async()));
+            let (mut one, mut other) = (pin!(event.waiting().into_future()), pin!(mutex.locking().into_future()));
             poll_fn(|context| match one.as_mut().poll(context) {
                 Poll::Ready(()) => Poll::Ready(()),
                 Poll::Pending => other.as_mut().poll(context).map(drop),
@@ -215,7 +215,7 @@ fn time_limit_reaches_loop_over_ready_operations() {
                 cx,
                 Box::pin(async {
                     loop {
-                        drop(mutex.lock_async().await)
+                        drop(mutex.locking().await)
                     }
                 }),
             );
@@ -223,7 +223,7 @@ fn time_limit_reaches_loop_over_ready_operations() {
                 cx,
                 Box::pin(async {
                     loop {
-                        event.wait_async().await
+                        event.waiting().await
                     }
                 }),
             );
@@ -239,7 +239,7 @@ fn other_executors_continue_at_the_next_poll() {
         event.set();
         let mut polled = Polled::new(async {
             loop {
-                event.wait_async().await;
+                event.waiting().await;
                 count.set(count.get() + 1);
             }
         });
@@ -259,12 +259,12 @@ fn loop_that_polls_inside_of_a_task_is_admitted_again() {
     let polls = poll_fn(|context| {
         let mut busy = pin!(async {
             loop {
-                event.wait_async().await
+                event.waiting().await
             }
         });
         let polled: Poll<()> = busy.as_mut().poll(context);
         assert!(polled.is_pending());
-        let mut inner = pin!(event.wait_async());
+        let mut inner = pin!(event.waiting().into_future());
         let mut nested = Context::from_waker(Waker::noop());
         Poll::Ready((0..100 * BUDGET).position(|_| inner.as_mut().poll(&mut nested).is_ready()))
     });

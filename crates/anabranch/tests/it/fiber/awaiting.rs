@@ -171,16 +171,16 @@ fn triggers_work_between_fibers_threads_and_tasks() {
             wake_async.send();
         });
         wake_fiber.send();
-        block_on(to_async.wait_async());
-        block_on(to_async.wait_async());
+        block_on(to_async.waiting().into_future());
+        block_on(to_async.waiting().into_future());
         assert!(to_async.is_signalled());
         block_on(fiber).unwrap();
 
         // A wait that was given up, before it was polled and after.
         let mut trigger = Trigger::new();
-        drop(trigger.wait_async());
+        drop(trigger.waiting().into_future());
         {
-            let mut wait = pin!(trigger.wait_async());
+            let mut wait = pin!(trigger.waiting().into_future());
             assert!(wait.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
         }
         trigger.signal().send();
@@ -294,7 +294,7 @@ fn panicking_waker_does_not_unwind_worker() {
 
         let mut trigger = Trigger::new();
         let signal = trigger.signal();
-        let mut wait = pin!(trigger.wait_async());
+        let mut wait = pin!(trigger.waiting().into_future());
         assert!(poll_once(&mut wait, &waker).is_pending());
         signal.send();
         assert!(poll_once(&mut wait, &waker).is_ready());

@@ -176,9 +176,9 @@ fn infinite_timeouts_never_expire() {
         cancelled(&|cx| Ok(cx.interval(Duration::from_secs(1 << 62)).tick(cx).map(drop)?));
         cancelled(&|cx| cx.timeout(Duration::MAX, |cx| Ok(cx.sleep(Duration::MAX)?)));
         cancelled(&|cx| cx.with_deadline(far, |cx| Ok(cx.sleep(Duration::MAX)?)));
-        cancelled(&|cx| Trigger::new().wait_timeout(cx, Duration::MAX));
-        cancelled(&|cx| Event::new().wait_timeout(cx, Duration::MAX));
-        cancelled(&|cx| Event::new().wait_deadline(cx, far));
+        cancelled(&|cx| Trigger::new().waiting().timeout(cx, Duration::MAX));
+        cancelled(&|cx| Event::new().waiting().timeout(cx, Duration::MAX));
+        cancelled(&|cx| Event::new().waiting().deadline(cx, far));
         cancelled(&|cx| Ok(select!(cx, { () = cx.sleeping(Duration::MAX) => () })?));
         cancelled(&|cx| Ok(cx.block_on(sleep_async(Duration::MAX))?));
         assert_eq!(
@@ -208,7 +208,7 @@ fn past_deadlines_expire_at_once() {
             assert_eq!(cx.sleep_until(instant), Ok(()));
             assert_eq!(cx.with_deadline(instant, |cx| Ok(cx.sleep(SECOND)?)), Err::<(), _>(WaitError::TimedOut));
             assert_eq!(receiver.receiving().deadline(cx, instant), Err(WaitError::TimedOut));
-            assert_eq!(Event::new().wait_deadline(cx, instant), Err(WaitError::TimedOut));
+            assert_eq!(Event::new().waiting().deadline(cx, instant), Err(WaitError::TimedOut));
         }
         assert_eq!(cx.sleep(Duration::ZERO), Ok(()));
         assert_eq!(cx.timeout(Duration::ZERO, |cx| Ok(cx.sleep(Duration::ZERO)?)), Err::<(), _>(WaitError::TimedOut));

@@ -5,7 +5,7 @@ use crate::common::{
     fibers::{Event, FOREVER, in_all_pools, on_fiber, until_in, with_every_cx},
     panic_text, watchdog,
 };
-use anabranch::{CancelHandle, Cancelled, Cx, JoinError, JoinSet, Pool, WaitError, channel, select};
+use anabranch::{CancelHandle, Cancelled, Cx, JoinError, JoinSet, Operation, Pool, WaitError, channel, select};
 use std::{
     panic::panic_any,
     sync::{
@@ -26,6 +26,7 @@ fn join_next_returns_results_in_order_of_ends() {
             }
             assert_eq!((set.len(), set.is_empty()), (20, false));
             assert!(set.try_join_next().unwrap().is_none());
+            assert_eq!(set.joining().timeout(cx, Duration::from_millis(1)).unwrap_err(), WaitError::TimedOut);
             for n in [7, 3, 19, 0] {
                 gates[n].set();
                 assert_eq!(set.join_next(s).unwrap(), Some(Ok(n)));

@@ -25,7 +25,7 @@ fn handles_are_send_and_sync() {
     assert_send_and_sync::<anabranch::sync::Signal>();
     assert_send_and_sync::<anabranch::Spawner<'_, '_>>();
     fn assert_send<T: Send>(_: T) {}
-    assert_send(anabranch::sync::Trigger::new().wait_async());
+    assert_send(anabranch::sync::Trigger::new().waiting().into_future());
 }
 
 #[test]

@@ -5,7 +5,7 @@ use crate::common::{
     fibers::{Event, FOREVER, on_fiber, sleep_for_ever, until, until_waiting, with_every_cx},
     watchdog,
 };
-use anabranch::{Cancelled, Cx, Pool, TimedOut, WaitError, time::ManualClock};
+use anabranch::{Cancelled, Cx, Operation, Pool, TimedOut, WaitError, time::ManualClock};
 use std::{
     io,
     sync::{
@@ -468,9 +468,9 @@ fn wait_may_have_earlier_deadline_than_scope() {
         let handle = pool.spawn(move |cx| {
             cx.timeout(10 * SECOND, |cx| {
                 let mut trigger = anabranch::sync::Trigger::new();
-                let first = trigger.wait_timeout(cx, 4 * SECOND);
+                let first = trigger.waiting().timeout(cx, 4 * SECOND);
                 notices.set();
-                let second = trigger.wait_timeout(cx, 60 * SECOND);
+                let second = trigger.waiting().timeout(cx, 60 * SECOND);
                 assert_eq!((first, second), (Err(WaitError::TimedOut), Err(WaitError::Cancelled)));
                 second
             })

@@ -6,7 +6,7 @@ use crate::common::{
     fibers::{Event, FOREVER, in_all_pools, on_fiber, until, with_every_cx},
     panic_text, pool, watchdog,
 };
-use anabranch::{Cancelled, Cx, Pool, WaitError, sync};
+use anabranch::{Cancelled, Cx, Operation, Pool, WaitError, sync};
 use std::{
     sync::{
         Arc, Mutex,
@@ -322,7 +322,7 @@ fn contended_locks_are_acquired_while_unwinding() {
             *mutex.lock(cx).unwrap() += 1;
             *lock.write(cx).unwrap() += 1;
             drop(permits.acquire(cx).unwrap());
-            let guard = mutex.lock_timeout(cx, Duration::from_secs(60)).unwrap();
+            let guard = mutex.locking().timeout(cx, Duration::from_secs(60)).unwrap();
             let read = anabranch::select!(cx, { guard = lock.reading() => *guard }).unwrap();
             *guard + read
         });

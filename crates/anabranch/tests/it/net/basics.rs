@@ -135,7 +135,7 @@ fn streams_send_small_packets_at_once() {
             listener.accept(cx).unwrap().0,
             {
                 let _other = connect();
-                cx.block_on(listener.accept_async()).unwrap().unwrap().0
+                cx.block_on(listener.accepting()).unwrap().unwrap().0
             },
             {
                 let _other = connect();
@@ -147,7 +147,7 @@ fn streams_send_small_packets_at_once() {
             },
         ];
         assert!(client.nodelay().unwrap() && accepted.iter().all(|stream| stream.nodelay().unwrap()));
-        let late = TcpStream::connect_timeout(cx, address, LONG).unwrap();
+        let late = cx.timeout(LONG, |cx| TcpStream::connect(cx, address)).unwrap();
         assert!(late.nodelay().unwrap());
         // A socket that was made elsewhere keeps its option.
         let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();

@@ -3,7 +3,7 @@
 use super::pair;
 use crate::common::fibers::with_every_cx;
 use anabranch::{
-    Cx,
+    Cx, Operation, WaitError,
     net::{TcpListener, TcpStream, UdpSocket, is_cancelled},
 };
 use std::{
@@ -43,6 +43,9 @@ fn cancelled_accept_loses_no_connection() {
     with_every_cx(|cx| {
         let listener = TcpListener::bind(cx, "127.0.0.1:0").unwrap();
         cancelled(cx, |cx| listener.accept(cx));
+        let short = Duration::from_micros(300);
+        assert_eq!(listener.accepting().timeout(cx, short).unwrap_err(), WaitError::TimedOut);
+        assert_eq!(listener.readable().timeout(cx, short).unwrap_err(), WaitError::TimedOut);
         let client = TcpStream::connect(cx, listener.local_addr().unwrap()).unwrap();
         let (server, _) = listener.accept(cx).unwrap();
         client.write_all(cx, b"x").unwrap();
@@ -109,7 +112,7 @@ fn deadline_ends_connect_to_full_listener() {
         let address = socket.local_addr().unwrap().as_socket().unwrap();
         let mut clients = Vec::new();
         for _ in 0..8 {
-            match TcpStream::connect_timeout(cx, address, Duration::from_millis(20)) {
+            match cx.timeout(Duration::from_millis(20), |cx| TcpStream::connect(cx, address)) {
                 Ok(client) => clients.push(client),
                 Err(error) => return assert_eq!(error.kind(), ErrorKind::TimedOut),
             }

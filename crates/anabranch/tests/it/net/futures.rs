@@ -55,8 +55,9 @@ fn futures_on_a_foreign_runtime_are_woken() {
             let listener = anabranch::run(|cx| TcpListener::bind(cx, "127.0.0.1:0")).unwrap();
             let client = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
             let client = TcpStream::from_std(client).unwrap();
-            let (server, _) = listener.accept_async().await.unwrap();
+            let (server, _) = listener.accepting().await.unwrap();
             assert_eq!(client.write_async(b"ping").await.unwrap(), 4);
+            server.readable().await.unwrap();
             let mut buffer = [0; 8];
             let count = server.read_async(&mut buffer).await.unwrap();
             buffer[..count].to_vec()

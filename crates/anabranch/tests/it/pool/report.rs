@@ -5,7 +5,7 @@ use crate::common::{
     fibers::{Event, until, until_waiting},
     watchdog,
 };
-use anabranch::{Cx, FiberState, JoinHandle, Pool, Report, ThreadState, channel, sync};
+use anabranch::{Cx, FiberState, JoinHandle, Operation, Pool, Report, ThreadState, channel, sync};
 use std::{
     panic::Location,
     sync::{Arc, mpsc},
@@ -126,7 +126,7 @@ fn readers_are_not_taken_for_earlier_writer() {
 fn cycle_with_deadline_is_not_reported() {
     watchdog(LONG, || {
         let (pool, reports) = observed();
-        let fibers = pair(&pool, |cx, lock| drop(lock.lock_timeout(cx, Duration::from_millis(100))));
+        let fibers = pair(&pool, |cx, lock| drop(lock.locking().timeout(cx, Duration::from_millis(100))));
         pool.run(|cx| fibers.into_iter().for_each(|fiber| fiber.join(cx).unwrap()));
         drop(pool);
         assert!(reports.try_recv().is_err());
@@ -161,11 +161,11 @@ fn holder_is_last_one_that_has_locked() {
             gate.wait(cx).unwrap();
         };
         let by_async = |cx: &Cx<'_>, lock: &sync::Mutex<()>, gate: &Event| {
-            let _guard = cx.block_on(lock.lock_async()).unwrap();
+            let _guard = cx.block_on(lock.locking()).unwrap();
             gate.wait(cx).unwrap();
         };
         let by_timeout = |cx: &Cx<'_>, lock: &sync::Mutex<()>, gate: &Event| {
-            let _guard = lock.lock_timeout(cx, Duration::from_secs(3600)).unwrap();
+            let _guard = lock.locking().timeout(cx, Duration::from_secs(3600)).unwrap();
             gate.wait(cx).unwrap();
         };
         for _ in 0..2 {

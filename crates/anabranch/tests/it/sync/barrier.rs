@@ -91,8 +91,9 @@ fn cancelled_and_timed_out_parties_leave() {
             let barrier = Arc::clone(&barrier);
             pool.spawn(move |cx| wait(&barrier, cx))
         };
-        let late = wait(|barrier, cx| barrier.wait_timeout(cx, Duration::from_secs(60)));
-        let late_too = wait(|barrier, cx| barrier.wait_deadline(cx, cx.now() + Duration::from_secs(60)));
+        let late = wait(|barrier, cx| cx.timeout(Duration::from_secs(60), |cx| Ok(barrier.wait(cx)?)));
+        let late_too =
+            wait(|barrier, cx| cx.with_deadline(cx.now() + Duration::from_secs(60), |cx| Ok(barrier.wait(cx)?)));
         let [one, other] = [(); 2].map(|()| wait(|barrier, cx| Ok(barrier.wait(cx)?)));
         until_waiting(&pool, 4, "Barrier::wait");
         clock.advance(Duration::from_secs(60));

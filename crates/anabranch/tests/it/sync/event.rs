@@ -5,7 +5,7 @@ use crate::common::{
     waits::{Polled, until_waiting},
     watchdog,
 };
-use anabranch::{Pool, WaitError, sync::Event, time::ManualClock};
+use anabranch::{Operation, Pool, WaitError, sync::Event, time::ManualClock};
 use std::{
     sync::{
         Arc,
@@ -25,7 +25,7 @@ fn event_is_set_until_reset() {
     event.set();
     event.set();
     assert!(event.is_set());
-    assert!(Polled::new(event.wait_async()).poll().is_some());
+    assert!(Polled::new(event.waiting().into_future()).poll().is_some());
     assert_eq!(anabranch::run(|cx| event.wait(cx)), Ok(()));
     event.reset();
     event.reset();
@@ -46,7 +46,7 @@ fn set_wakes_all_waiters() {
                         s.spawn(move |cx| {
                             match fiber % 2 {
                                 0 => event.wait(cx).unwrap(),
-                                _ => cx.block_on(event.wait_async()).unwrap(),
+                                _ => cx.block_on(event.waiting()).unwrap(),
                             }
                             woken.fetch_add(1, Ordering::Relaxed);
                         });
@@ -64,10 +64,10 @@ fn set_wakes_all_waiters() {
 fn woken_waiter_proceeds_after_reset() {
     let event = Event::new();
     // More than are woken at a time.
-    let mut early: Vec<_> = (0..50).map(|_| Polled::waiting(event.wait_async())).collect();
+    let mut early: Vec<_> = (0..50).map(|_| Polled::waiting(event.waiting())).collect();
     event.set();
     event.reset();
-    let mut late = Polled::waiting(event.wait_async());
+    let mut late = Polled::waiting(event.waiting());
     assert!(early.iter_mut().all(|waiter| waiter.wakes() == 1 && waiter.poll().is_some()));
     assert!(!late.is_woken() && late.poll().is_none());
     event.set();
@@ -78,8 +78,8 @@ fn woken_waiter_proceeds_after_reset() {
 #[test]
 fn wait_that_was_not_polled_misses_event_that_is_reset() {
     let event = Event::new();
-    let begun = Polled::waiting(event.wait_async());
-    let (mut created, operation) = (Polled::new(event.wait_async()), event.waiting());
+    let begun = Polled::waiting(event.waiting());
+    let (mut created, operation) = (Polled::new(event.waiting().into_future()), event.waiting());
     event.set();
     event.reset();
     assert!(begun.is_woken());
@@ -92,10 +92,10 @@ fn wait_that_was_not_polled_misses_event_that_is_reset() {
 #[test]
 fn futures_may_be_dropped_in_every_state() {
     let event = Event::new();
-    drop(event.wait_async());
-    let mut stays = Polled::waiting(event.wait_async());
-    drop(Polled::waiting(event.wait_async()));
-    let woken = Polled::waiting(event.wait_async());
+    drop(event.waiting().into_future());
+    let mut stays = Polled::waiting(event.waiting());
+    drop(Polled::waiting(event.waiting()));
+    let woken = Polled::waiting(event.waiting());
     event.set();
     drop(woken);
     assert!(stays.poll().is_some());
@@ -112,9 +112,9 @@ fn cancelled_and_timed_out_waiters_leave() {
             pool.spawn(move |cx| wait(&event, cx))
         };
         let cancelled = wait(|event, cx| event.wait(cx).map_err(WaitError::from));
-        let late = wait(|event, cx| event.wait_timeout(cx, Duration::from_secs(60)));
-        let late_too = wait(|event, cx| event.wait_deadline(cx, cx.now() + Duration::from_secs(60)));
-        let in_time = wait(|event, cx| event.wait_timeout(cx, Duration::from_secs(62)));
+        let late = wait(|event, cx| event.waiting().timeout(cx, Duration::from_secs(60)));
+        let late_too = wait(|event, cx| event.waiting().deadline(cx, cx.now() + Duration::from_secs(60)));
+        let in_time = wait(|event, cx| event.waiting().timeout(cx, Duration::from_secs(62)));
         until_waiting(&pool, 4, "Event::wait");
         cancelled.cancel();
         clock.advance(Duration::from_secs(61));

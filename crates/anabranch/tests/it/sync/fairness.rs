@@ -114,9 +114,9 @@ const TOO_OFTEN: usize = 100;
 fn overtaken_writer_is_handed_the_lock() {
     let lock = RwLock::new(());
     let read = lock.try_read().unwrap();
-    let mut writer = Polled::waiting(lock.write_async());
+    let mut writer = Polled::waiting(lock.writing());
     assert!(lock.try_read().is_none(), "readers that keep coming do not keep a writer waiting");
-    let mut reader = Polled::waiting(lock.read_async());
+    let mut reader = Polled::waiting(lock.reading());
     drop(read);
     assert!(writer.is_woken() && !reader.is_woken());
     // It is on its way, and may be overtaken for a while.
@@ -140,8 +140,8 @@ fn overtaken_writer_is_handed_the_lock() {
 fn overtaken_readers_are_handed_the_lock() {
     let lock = RwLock::new(());
     let write = lock.try_write().unwrap();
-    let mut readers: Vec<_> = (0..3).map(|_| Polled::waiting(lock.read_async())).collect();
-    let mut writer = Polled::waiting(lock.write_async());
+    let mut readers: Vec<_> = (0..3).map(|_| Polled::waiting(lock.reading())).collect();
+    let mut writer = Polled::waiting(lock.writing());
     drop(write);
     for _ in 0..2 {
         let write = lock.try_write().unwrap();
@@ -159,7 +159,7 @@ fn overtaken_readers_are_handed_the_lock() {
 fn request_for_many_permits_does_not_starve() {
     let semaphore = Semaphore::new(2);
     let one = semaphore.try_acquire().unwrap();
-    let mut wants_two = Polled::waiting(semaphore.acquire_many_async(2));
+    let mut wants_two = Polled::waiting(semaphore.acquiring(2));
     drop(one);
     for _ in 0..2 {
         let one = semaphore.try_acquire().unwrap();
@@ -177,8 +177,8 @@ fn request_for_many_permits_does_not_starve() {
 fn dropped_future_returns_handed_over_lock() {
     let semaphore = Semaphore::new(2);
     let two = semaphore.try_acquire_many(2).unwrap();
-    let mut handed = Polled::waiting(semaphore.acquire_many_async(2));
-    let mut behind = Polled::waiting(semaphore.acquire_async());
+    let mut handed = Polled::waiting(semaphore.acquiring(2));
+    let mut behind = Polled::waiting(semaphore.acquiring(1));
     drop(two);
     for _ in 0..2 {
         let two = semaphore.try_acquire_many(2).unwrap();
@@ -193,7 +193,7 @@ fn dropped_future_returns_handed_over_lock() {
 }
 
 /// While a woken waiter is pending, others arrive and leave; the waiters behind it are not forgotten.
-fn one_that_does_not_come_holds_nobody_up<G, F: Future<Output = G>, H>(
+fn one_that_does_not_come_holds_nobody_up<G, F: IntoFuture<Output = G>, H>(
     hold: impl Fn() -> Option<H>,
     wait: impl Fn() -> F,
 ) {
@@ -216,18 +216,18 @@ fn one_that_does_not_come_holds_nobody_up<G, F: Future<Output = G>, H>(
 #[test]
 fn unpolled_woken_future_does_not_block_mutex() {
     let mutex = Mutex::new(());
-    one_that_does_not_come_holds_nobody_up(|| mutex.try_lock(), || mutex.lock_async());
+    one_that_does_not_come_holds_nobody_up(|| mutex.try_lock(), || mutex.locking());
 }
 
 #[test]
 fn unpolled_woken_future_does_not_block_writers() {
     let lock = RwLock::new(());
-    one_that_does_not_come_holds_nobody_up(|| lock.try_write(), || lock.write_async());
-    one_that_does_not_come_holds_nobody_up(|| lock.try_read(), || lock.write_async());
+    one_that_does_not_come_holds_nobody_up(|| lock.try_write(), || lock.writing());
+    one_that_does_not_come_holds_nobody_up(|| lock.try_read(), || lock.writing());
 }
 
 #[test]
 fn unpolled_woken_future_does_not_block_semaphore() {
     let semaphore = Semaphore::new(2);
-    one_that_does_not_come_holds_nobody_up(|| semaphore.try_acquire_many(1).ok(), || semaphore.acquire_many_async(2));
+    one_that_does_not_come_holds_nobody_up(|| semaphore.try_acquire_many(1).ok(), || semaphore.acquiring(2));
 }

@@ -95,7 +95,7 @@ fn guard<'a>(held: impl Sized + 'a) -> Guard<'a> {
 #[test]
 fn mutex_futures_survive_every_order_of_polls_and_drops() {
     let mutex = Mutex::new(());
-    play_all(|_| Box::pin(async { guard(mutex.lock_async().await) }), || mutex.try_lock().map(guard));
+    play_all(|_| Box::pin(async { guard(mutex.locking().await) }), || mutex.try_lock().map(guard));
 }
 
 #[test]
@@ -103,8 +103,8 @@ fn writers_and_reader_survive_every_order_of_polls_and_drops() {
     let lock = RwLock::new(());
     let wait = |index| -> Wait<'_> {
         match index {
-            0 => Box::pin(async { guard(lock.read_async().await) }),
-            _ => Box::pin(async { guard(lock.write_async().await) }),
+            0 => Box::pin(async { guard(lock.reading().await) }),
+            _ => Box::pin(async { guard(lock.writing().await) }),
         }
     };
     play_all(wait, || lock.try_read().map(guard));
@@ -116,8 +116,8 @@ fn readers_and_writer_survive_every_order_of_polls_and_drops() {
     let lock = RwLock::new(());
     let wait = |index| -> Wait<'_> {
         match index {
-            0 => Box::pin(async { guard(lock.write_async().await) }),
-            _ => Box::pin(async { guard(lock.read_async().await) }),
+            0 => Box::pin(async { guard(lock.writing().await) }),
+            _ => Box::pin(async { guard(lock.reading().await) }),
         }
     };
     play_all(wait, || lock.try_write().map(guard));
@@ -127,7 +127,7 @@ fn readers_and_writer_survive_every_order_of_polls_and_drops() {
 fn semaphore_futures_survive_every_order_of_polls_and_drops() {
     let semaphore = &Semaphore::new(3);
     play_all(
-        |index| Box::pin(async move { guard(semaphore.acquire_many_async(index + 1).await.unwrap()) }),
+        |index| Box::pin(async move { guard(semaphore.acquiring(index + 1).await.unwrap()) }),
         || semaphore.try_acquire_many(2).ok().map(guard),
     );
     assert_eq!(semaphore.available(), 3);
@@ -173,7 +173,7 @@ fn reset_event_survives_every_order_of_polls_and_drops() {
     };
     let wait = |_| -> Wait<'_> {
         Box::pin(async {
-            event.wait_async().await;
+            event.waiting().await;
             guard(())
         })
     };
@@ -191,7 +191,7 @@ fn condvar_futures_survive_every_order_of_polls_and_drops() {
     };
     let wait = |_| -> Wait<'_> {
         Box::pin(async move {
-            drop(given_back.wait_while_async(mutex.lock_async().await, |()| !is_free.get()).await);
+            drop(given_back.wait_while_async(mutex.locking().await, |()| !is_free.get()).await);
             is_free.set(false);
             guard(OnDrop(give_back))
         })

@@ -146,20 +146,22 @@ fn cancelled_and_timed_out_waiters_leave() {
         };
         let minute = Duration::from_secs(60);
         let handles = [
-            wait(|value, cx| value.when_timeout(cx, Duration::from_secs(60), |value| *value == 1, |_| ())),
-            wait(|value, cx| value.when_deadline(cx, cx.now() + Duration::from_secs(60), |value| *value == 1, |_| ())),
+            wait(|value, cx| {
+                cx.timeout(Duration::from_secs(60), |cx| Ok(value.when(cx, |value| *value == 1, |_| ())?))
+            }),
             wait(|value, cx| Ok(value.when(cx, |value| *value == 1, |_| ())?)),
         ];
-        until_waiting(&pool, 3, "Monitor::when");
-        handles[2].cancel();
+        until_waiting(&pool, 2, "Monitor::when");
+        handles[1].cancel();
         clock.advance(minute);
         let outcomes = handles.map(|handle| pool.run(|cx| handle.join(cx)).unwrap());
         use WaitError::{Cancelled, TimedOut};
-        assert_eq!(outcomes, [Err(TimedOut), Err(TimedOut), Err(Cancelled)]);
+        assert_eq!(outcomes, [Err(TimedOut), Err(Cancelled)]);
         // A long use delays the others beyond their deadline.
         value.try_with(|_| {
-            let late = wait(|value, cx| value.when_timeout(cx, Duration::from_secs(60), |_| true, |_| ()));
-            until_waiting(&pool, 1, "Monitor::when");
+            let late =
+                wait(|value, cx| cx.timeout(Duration::from_secs(60), |cx| Ok(value.when(cx, |_| true, |_| ())?)));
+            until_waiting(&pool, 1, "Mutex::lock");
             clock.advance(minute);
             assert_eq!(pool.run(|cx| late.join(cx)).unwrap(), Err(TimedOut));
         });

@@ -7,7 +7,7 @@ use crate::common::{
     watchdog,
 };
 use anabranch::{
-    Cancelled, Pool, WaitError,
+    Cancelled, Operation, Pool, TimedOut, WaitError,
     sync::{Mutex, MutexGuard},
     time::ManualClock,
 };
@@ -21,7 +21,7 @@ use std::{
     },
     task::{Context, RawWaker, RawWakerVTable, Waker},
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 static STATIC: Mutex<u32> = Mutex::new(5);
@@ -55,7 +55,7 @@ fn guards_and_futures_are_send() {
     fn check<T: Send>(_: T) {}
     let mutex = Mutex::new(Cell::new(1));
     check(mutex.try_lock().unwrap());
-    check(mutex.lock_async());
+    check(mutex.locking().into_future());
     fn is_sync<T: Sync>() {}
     is_sync::<MutexGuard<'_, u32>>();
 }
@@ -95,7 +95,7 @@ fn mutex_excludes_fibers_threads_and_tasks() {
                         s.spawn(|cx| {
                             let locks = async {
                                 for _ in 0..ROUNDS {
-                                    enter(mutex.lock_async().await);
+                                    enter(mutex.locking().await);
                                 }
                             };
                             cx.block_on(locks).unwrap();
@@ -160,8 +160,8 @@ fn waiter_is_served_despite_repeated_relocking() {
 fn overtaken_waiter_is_handed_the_lock() {
     let mutex = Mutex::new(());
     let guard = mutex.try_lock().unwrap();
-    let mut first = Polled::waiting(mutex.lock_async());
-    let mut second = Polled::waiting(mutex.lock_async());
+    let mut first = Polled::waiting(mutex.locking());
+    let mut second = Polled::waiting(mutex.locking());
     drop(guard);
     assert!(first.is_woken() && !second.is_woken());
     // Overtaken: for a while that is allowed.
@@ -184,8 +184,8 @@ fn overtaken_waiter_is_handed_the_lock() {
 fn only_one_waiter_is_woken_at_a_time() {
     let mutex = Mutex::new(());
     let guard = mutex.try_lock().unwrap();
-    let mut first = Polled::waiting(mutex.lock_async());
-    let mut second = Polled::waiting(mutex.lock_async());
+    let mut first = Polled::waiting(mutex.locking());
+    let mut second = Polled::waiting(mutex.locking());
     drop(guard);
     for _ in 0..3 {
         drop(mutex.try_lock().unwrap());
@@ -200,32 +200,32 @@ fn only_one_waiter_is_woken_at_a_time() {
 fn future_may_be_dropped_in_every_state() {
     let mutex = Mutex::new(());
     // Before it was polled, and while it waits: the next one is served.
-    drop(mutex.lock_async());
+    drop(mutex.locking().into_future());
     let guard = mutex.try_lock().unwrap();
-    let waiting = Polled::waiting(mutex.lock_async());
-    let mut next = Polled::waiting(mutex.lock_async());
+    let waiting = Polled::waiting(mutex.locking());
+    let mut next = Polled::waiting(mutex.locking());
     drop(waiting);
     drop(guard);
     let guard = next.poll().unwrap();
     // Woken: the next one is woken in its place.
-    let woken = Polled::waiting(mutex.lock_async());
-    let mut next = Polled::waiting(mutex.lock_async());
+    let woken = Polled::waiting(mutex.locking());
+    let mut next = Polled::waiting(mutex.locking());
     drop(guard);
     assert!(woken.is_woken() && !next.is_woken());
     drop(woken);
     assert!(next.is_woken());
     let guard = next.poll().unwrap();
     // Woken, with no waiter behind it.
-    let woken = Polled::waiting(mutex.lock_async());
+    let woken = Polled::waiting(mutex.locking());
     drop(guard);
     drop(woken);
     let guard = mutex.try_lock().unwrap();
     // Woken, too late, and waiting again.
-    let mut late = Polled::waiting(mutex.lock_async());
+    let mut late = Polled::waiting(mutex.locking());
     drop(guard);
     let guard = mutex.try_lock().unwrap();
     assert!(late.poll().is_none());
-    let mut next = Polled::waiting(mutex.lock_async());
+    let mut next = Polled::waiting(mutex.locking());
     drop(late);
     drop(guard);
     drop(next.poll().unwrap());
@@ -236,8 +236,8 @@ fn future_may_be_dropped_in_every_state() {
 fn dropped_future_passes_handed_over_lock_on() {
     let mutex = Mutex::new(());
     let guard = mutex.try_lock().unwrap();
-    let mut handed = Polled::waiting(mutex.lock_async());
-    let mut next = Polled::waiting(mutex.lock_async());
+    let mut handed = Polled::waiting(mutex.locking());
+    let mut next = Polled::waiting(mutex.locking());
     drop(guard);
     for _ in 0..2 {
         let guard = mutex.try_lock().unwrap();
@@ -253,10 +253,30 @@ fn dropped_future_passes_handed_over_lock_on() {
 }
 
 #[test]
+fn plain_threads_lock_and_give_up() {
+    let mutex = Mutex::new(0);
+    let guard = mutex.locking().blocking();
+    let mut locking = mutex.locking();
+    assert_eq!(locking.blocking_timeout(Duration::from_millis(1)).unwrap_err(), TimedOut);
+    assert_eq!(locking.blocking_deadline(Instant::now()).unwrap_err(), TimedOut);
+    drop(guard);
+    // The operation is as before, and may be waited for again, also in another way.
+    drop(locking.blocking_timeout(LONG).unwrap());
+    anabranch::run(|cx| *locking.wait(cx).unwrap() += 1);
+    thread::scope(|s| {
+        for _ in 0..4 {
+            s.spawn(|| (0..1_000).for_each(|_| *mutex.locking().blocking() += 1));
+        }
+    });
+    drop(locking);
+    assert_eq!(mutex.into_inner(), 4_001);
+}
+
+#[test]
 fn forgotten_future_and_guard_are_safe() {
     let mut mutex = Box::new(Mutex::new(1));
     let guard = mutex.try_lock().unwrap();
-    let mut future = Box::pin(mutex.lock_async());
+    let mut future = Box::pin(mutex.locking().into_future());
     assert!(future.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
     std::mem::forget(future);
     std::mem::forget(guard);
@@ -271,11 +291,11 @@ fn panicking_waker_loses_no_lock() {
     const RAW: RawWaker = RawWaker::new(std::ptr::null(), &TABLE);
     let mutex = Mutex::new(());
     let guard = mutex.try_lock().unwrap();
-    let mut waiting = Box::pin(mutex.lock_async());
+    let mut waiting = Box::pin(mutex.locking().into_future());
     // SAFETY: the functions of the table use no data.
     let waker = unsafe { Waker::from_raw(RAW) };
     assert!(waiting.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
-    let mut next = Polled::waiting(mutex.lock_async());
+    let mut next = Polled::waiting(mutex.locking());
     // A foreign waker must not unwind the unlocking thread.
     drop(guard);
     assert!(!mutex.is_locked());
@@ -312,7 +332,7 @@ fn lock_in_cancelled_scope_fails() {
             cx.cancellable(|cx, canceller| {
                 canceller.cancel();
                 assert_eq!(mutex.lock(cx).unwrap_err(), Cancelled);
-                assert_eq!(mutex.lock_timeout(cx, LONG).unwrap_err(), WaitError::Cancelled);
+                assert_eq!(mutex.locking().timeout(cx, LONG).unwrap_err(), WaitError::Cancelled);
                 assert!(cx.shield(|cx| mutex.lock(cx).is_ok()));
             });
         });
@@ -411,11 +431,11 @@ fn wait_ends_at_deadline() {
         let guard = mutex.try_lock().unwrap();
         let by_duration = pool.spawn({
             let mutex = Arc::clone(&mutex);
-            move |cx| mutex.lock_timeout(cx, Duration::from_secs(60)).map(drop)
+            move |cx| mutex.locking().timeout(cx, Duration::from_secs(60)).map(drop)
         });
         let by_instant = pool.spawn({
             let mutex = Arc::clone(&mutex);
-            move |cx| mutex.lock_deadline(cx, cx.now() + Duration::from_secs(120)).map(drop)
+            move |cx| mutex.locking().deadline(cx, cx.now() + Duration::from_secs(120)).map(drop)
         });
         let by_scope = pool.spawn({
             let mutex = Arc::clone(&mutex);
@@ -433,7 +453,7 @@ fn wait_ends_at_deadline() {
         assert_eq!(pool.run(|cx| by_instant.join(cx)).unwrap(), Ok(()));
         assert!(pool.run(|cx| by_scope.join(cx)).unwrap());
         // A free lock is had even when it is late.
-        assert!(pool.run(|cx| mutex.lock_timeout(cx, Duration::ZERO).is_ok()));
+        assert!(pool.run(|cx| mutex.locking().timeout(cx, Duration::ZERO).is_ok()));
     });
 }
 

@@ -2,7 +2,7 @@
 
 use crate::common::{fibers::with_every_cx, waits::Polled};
 use anabranch::{
-    WaitError,
+    Operation, WaitError,
     channel::Select,
     select,
     sync::{Mutex, MutexGuard, Notify, RwLock, RwLockReadGuard, RwLockWriteGuard},
@@ -23,7 +23,7 @@ fn one_wakeup_is_kept_and_taken_once() {
         notify.notify_one();
         notify.notify_one();
         assert_eq!(notify.notified(cx), Ok(()));
-        assert_eq!(notify.notified_timeout(cx, SHORT), Err(WaitError::TimedOut));
+        assert_eq!(notify.notifying().timeout(cx, SHORT), Err(WaitError::TimedOut));
         notify.notify_waiters();
         assert!(!notify.try_notified(), "a wake-up for all is not kept");
         thread::scope(|s| {
@@ -39,7 +39,7 @@ fn one_wakeup_is_kept_and_taken_once() {
 #[test]
 fn waiters_are_woken_in_order_and_all_at_once() {
     let notify = Notify::new();
-    let mut waiting: Vec<_> = (0..40).map(|_| Polled::waiting(notify.notified_async())).collect();
+    let mut waiting: Vec<_> = (0..40).map(|_| Polled::waiting(notify.notifying())).collect();
     notify.notify_one();
     assert!(waiting[0].is_woken() && !waiting[1].is_woken());
     notify.notify_waiters();
@@ -52,12 +52,12 @@ fn waiters_are_woken_in_order_and_all_at_once() {
 fn wait_that_was_not_polled_is_woken_with_all() {
     with_every_cx(|cx| {
         let notify = Notify::new();
-        let (created, operation) = (notify.notified_async(), notify.notifying());
+        let (created, operation) = (notify.notifying(), notify.notifying());
         notify.notify_waiters();
-        assert_eq!(Polled::new(created).poll(), Some(()));
+        assert_eq!(Polled::new(created.into_future()).poll(), Some(()));
         assert_eq!(select!(cx, { () = operation => 1, default => 2 }), Ok(1));
-        drop(Polled::waiting(notify.notified_async()));
-        assert_eq!(notify.notified_timeout(cx, SHORT), Err(WaitError::TimedOut), "it was created later");
+        drop(Polled::waiting(notify.notifying()));
+        assert_eq!(notify.notifying().timeout(cx, SHORT), Err(WaitError::TimedOut), "it was created later");
 
         // In a selection it counts again from the time when it was completed.
         let mut select = Select::from_iter([notify.notifying()]);
@@ -72,8 +72,8 @@ fn wait_that_was_not_polled_is_woken_with_all() {
         assert_eq!(select.try_now(), None);
 
         // A wake-up for one goes to a waiter in the queue, or is kept.
-        let mut created = Polled::new(notify.notified_async());
-        let mut waiting = Polled::waiting(notify.notified_async());
+        let mut created = Polled::new(notify.notifying().into_future());
+        let mut waiting = Polled::waiting(notify.notifying());
         notify.notify_one();
         assert!(created.poll().is_none() && waiting.poll().is_some());
     });
@@ -82,20 +82,20 @@ fn wait_that_was_not_polled_is_woken_with_all() {
 #[test]
 fn dropped_waiter_passes_its_own_wakeup_on() {
     let notify = Notify::new();
-    let [first, mut second] = [(); 2].map(|()| Polled::waiting(notify.notified_async()));
+    let [first, mut second] = [(); 2].map(|()| Polled::waiting(notify.notifying()));
     notify.notify_one();
     drop(first);
     assert!(second.is_woken() && second.poll().is_some());
-    let third = Polled::waiting(notify.notified_async());
+    let third = Polled::waiting(notify.notifying());
     notify.notify_one();
     drop(third);
     assert!(notify.try_notified(), "without a waiter it is kept");
     // One for all is not: the others got it.
-    let [first, second] = [(); 2].map(|()| Polled::waiting(notify.notified_async()));
+    let [first, second] = [(); 2].map(|()| Polled::waiting(notify.notifying()));
     notify.notify_waiters();
     drop((first, second));
     assert!(!notify.try_notified());
-    drop(Polled::waiting(notify.notified_async()));
+    drop(Polled::waiting(notify.notifying()));
     notify.notify_one();
     assert!(notify.try_notified());
 }

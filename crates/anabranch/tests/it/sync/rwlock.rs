@@ -6,7 +6,7 @@ use crate::common::{
     watchdog,
 };
 use anabranch::{
-    Cancelled, Pool, WaitError,
+    Cancelled, Operation, Pool, WaitError,
     sync::{RwLock, RwLockReadGuard, RwLockWriteGuard},
     time::ManualClock,
 };
@@ -65,9 +65,9 @@ fn rwlock_admits_many_readers_or_one_writer() {
             for round in 0..80 {
                 match (number + round) % 8 {
                     0 => write(lock.write(cx).unwrap(), &wait),
-                    1 => write(cx.block_on(lock.write_async()).unwrap(), &wait),
+                    1 => write(cx.block_on(lock.writing()).unwrap(), &wait),
                     n if n % 2 == 0 => read(lock.read(cx).unwrap(), &wait),
-                    _ => read(cx.block_on(lock.read_async()).unwrap(), &wait),
+                    _ => read(cx.block_on(lock.reading()).unwrap(), &wait),
                 }
             }
         };
@@ -90,11 +90,11 @@ fn rwlock_admits_many_readers_or_one_writer() {
 fn waiters_are_woken_in_order_of_arrival() {
     let lock = RwLock::new(());
     let reads = lock.try_read().unwrap();
-    let mut writer = Polled::waiting(lock.write_async());
+    let mut writer = Polled::waiting(lock.writing());
     // A writer waits: readers that come now wait behind it, so that it is not starved.
     assert!(lock.try_read().is_none());
-    let mut readers: Vec<_> = (0..20).map(|_| Polled::waiting(lock.read_async())).collect();
-    let mut last = Polled::waiting(lock.write_async());
+    let mut readers: Vec<_> = (0..20).map(|_| Polled::waiting(lock.reading())).collect();
+    let mut last = Polled::waiting(lock.writing());
     drop(reads);
     let writes = writer.poll().unwrap();
     assert!(readers.iter().all(|reader| !reader.is_woken()));
@@ -148,8 +148,8 @@ fn readers_and_writers_do_not_starve_each_other() {
 fn downgraded_writer_admits_readers_only() {
     let lock = RwLock::new(1);
     let mut writes = lock.try_write().unwrap();
-    let mut reader = Polled::waiting(lock.read_async());
-    let mut writer = Polled::waiting(lock.write_async());
+    let mut reader = Polled::waiting(lock.reading());
+    let mut writer = Polled::waiting(lock.writing());
     *writes += 1;
     let reads = RwLockWriteGuard::downgrade(writes);
     assert_eq!(*reader.poll().unwrap() + *reads, 4);
@@ -162,13 +162,13 @@ fn downgraded_writer_admits_readers_only() {
 fn futures_may_be_dropped_in_every_state() {
     let lock = RwLock::new(());
     let reads = lock.try_read().unwrap();
-    let writer = Polled::waiting(lock.write_async());
-    let mut reader = Polled::waiting(lock.read_async());
+    let writer = Polled::waiting(lock.writing());
+    let mut reader = Polled::waiting(lock.reading());
     // The writer was all that the reader waited for.
     drop(writer);
     drop(reader.poll().unwrap());
-    let woken = Polled::waiting(lock.write_async());
-    let mut reader = Polled::waiting(lock.read_async());
+    let woken = Polled::waiting(lock.writing());
+    let mut reader = Polled::waiting(lock.reading());
     drop(reads);
     assert!(woken.is_woken() && !reader.is_woken());
     // Woken, and dropped without having been polled: the next one is woken in its place.
@@ -189,10 +189,10 @@ fn cancelled_and_timed_out_waiters_leave() {
             pool.spawn(move |cx| wait(&lock, cx))
         };
         let late = [
-            wait(|lock, cx| lock.read_timeout(cx, Duration::from_secs(60)).map(drop)),
-            wait(|lock, cx| lock.write_timeout(cx, Duration::from_secs(60)).map(drop)),
-            wait(|lock, cx| lock.read_deadline(cx, cx.now() + Duration::from_secs(60)).map(drop)),
-            wait(|lock, cx| lock.write_deadline(cx, cx.now() + Duration::from_secs(60)).map(drop)),
+            wait(|lock, cx| lock.reading().timeout(cx, Duration::from_secs(60)).map(drop)),
+            wait(|lock, cx| lock.writing().timeout(cx, Duration::from_secs(60)).map(drop)),
+            wait(|lock, cx| lock.reading().deadline(cx, cx.now() + Duration::from_secs(60)).map(drop)),
+            wait(|lock, cx| lock.writing().deadline(cx, cx.now() + Duration::from_secs(60)).map(drop)),
         ];
         until_waiting(&pool, 2, "RwLock::read");
         until_waiting(&pool, 2, "RwLock::write");

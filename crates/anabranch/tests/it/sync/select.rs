@@ -68,8 +68,8 @@ fn losing_operation_leaves_queue() {
         });
         until_waiting(pool, 1, "select!");
         // Behind it: for the lock, and for fewer permits than it wants.
-        let mut lock = Polled::waiting(mutex.lock_async());
-        let mut seat = Polled::waiting(seats.acquire_async());
+        let mut lock = Polled::waiting(mutex.locking());
+        let mut seat = Polled::waiting(seats.acquiring(1));
         sender.try_send(7).unwrap();
         assert_eq!(pool.run(|cx| first.join(cx)).unwrap(), 7);
         seats.add_permits(1);
@@ -195,7 +195,7 @@ fn operations_on_one_semaphore_keep_their_order() {
             })
         };
         let mut waiting = Polled::waiting(choose);
-        let mut behind = Polled::waiting(seats.acquire_async());
+        let mut behind = Polled::waiting(seats.acquiring(1));
         seats.add_permits(1);
         assert!(waiting.poll().is_some() && seats.available() == 0 && !behind.is_woken());
         seats.add_permits(1);
@@ -237,7 +237,7 @@ fn operations_on_one_lock_keep_their_order() {
         for reads_first in [false, true] {
             let read = lock.try_read().unwrap();
             // The earlier waiter is first, so the selection has to wait.
-            let writer = Polled::waiting(lock.write_async());
+            let writer = Polled::waiting(lock.writing());
             let choose = async {
                 if reads_first {
                     select!(biased async, { _ = lock.reading() => true, _ = lock.writing() => false })

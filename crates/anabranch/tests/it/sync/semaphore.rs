@@ -6,8 +6,8 @@ use crate::common::{
     watchdog,
 };
 use anabranch::{
-    Pool,
-    sync::{AcquireError, AcquireTimeoutError, Permit, Semaphore, SemaphoreClosed, TryAcquireError},
+    Operation, Pool, WaitError,
+    sync::{AcquireError, Permit, Semaphore, SemaphoreClosed, TryAcquireError},
     time::ManualClock,
 };
 use proptest::prelude::*;
@@ -45,8 +45,8 @@ fn semaphore_counts_permits() {
 fn acquiring_zero_permits_always_succeeds() {
     let semaphore = Semaphore::new(0);
     assert_eq!(semaphore.try_acquire_many(0).unwrap().count(), 0);
-    let _waiting = Polled::waiting(semaphore.acquire_async());
-    assert_eq!(Polled::new(semaphore.acquire_many_async(0)).poll().unwrap().unwrap().count(), 0);
+    let _waiting = Polled::waiting(semaphore.acquiring(1));
+    assert_eq!(Polled::new(semaphore.acquiring(0).into_future()).poll().unwrap().unwrap().count(), 0);
 }
 
 #[test]
@@ -82,7 +82,7 @@ fn semaphore_limits_concurrency() {
                         for round in 0..100 {
                             match round % 2 {
                                 0 => enter(semaphore.acquire_many(cx, count).unwrap()),
-                                _ => enter(cx.block_on(semaphore.acquire_many_async(count)).unwrap().unwrap()),
+                                _ => enter(cx.block_on(semaphore.acquiring(count)).unwrap().unwrap()),
                             }
                         }
                     });
@@ -98,9 +98,9 @@ fn semaphore_limits_concurrency() {
 fn large_request_is_not_overtaken() {
     let semaphore = Semaphore::new(2);
     let one = semaphore.try_acquire().unwrap();
-    let mut wants_two = Polled::waiting(semaphore.acquire_many_async(2));
+    let mut wants_two = Polled::waiting(semaphore.acquiring(2));
     assert!(semaphore.try_acquire().is_err(), "one is free, but somebody waits for two");
-    let mut wants_one = Polled::waiting(semaphore.acquire_async());
+    let mut wants_one = Polled::waiting(semaphore.acquiring(1));
     drop(one);
     assert!(wants_two.is_woken() && !wants_one.is_woken());
     let two = wants_two.poll().unwrap();
@@ -112,14 +112,14 @@ fn large_request_is_not_overtaken() {
 #[test]
 fn abandoned_wait_unblocks_waiters_behind_it() {
     let semaphore = Semaphore::new(1);
-    let wants_many = Polled::waiting(semaphore.acquire_many_async(2));
-    let mut wants_one = Polled::waiting(semaphore.acquire_async());
+    let wants_many = Polled::waiting(semaphore.acquiring(2));
+    let mut wants_one = Polled::waiting(semaphore.acquiring(1));
     drop(wants_many);
     assert!(wants_one.is_woken());
     let one = wants_one.poll().unwrap();
     // Woken, and dropped without having been polled: the next one is woken in its place.
-    let woken = Polled::waiting(semaphore.acquire_async());
-    let mut next = Polled::waiting(semaphore.acquire_async());
+    let woken = Polled::waiting(semaphore.acquiring(1));
+    let mut next = Polled::waiting(semaphore.acquiring(1));
     drop(one);
     assert!(woken.is_woken() && !next.is_woken());
     drop(woken);
@@ -130,7 +130,7 @@ fn abandoned_wait_unblocks_waiters_behind_it() {
 #[test]
 fn one_release_serves_many_waiters() {
     let semaphore = Semaphore::new(0);
-    let mut waiting: Vec<_> = (0..100).map(|_| Polled::waiting(semaphore.acquire_async())).collect();
+    let mut waiting: Vec<_> = (0..100).map(|_| Polled::waiting(semaphore.acquiring(1))).collect();
     semaphore.add_permits(70);
     assert!(waiting.iter().enumerate().all(|(index, waiter)| waiter.is_woken() == (index < 70)));
     waiting.iter_mut().take(70).for_each(|waiter| waiter.poll().unwrap().unwrap().forget());
@@ -182,28 +182,28 @@ fn grant_precedes_later_cancellation() {
 
 #[test]
 fn waits_end_at_deadlines() {
+    type Wait = fn(&Semaphore, &anabranch::Cx<'_>) -> Result<Result<(), SemaphoreClosed>, WaitError>;
     watchdog(LONG, || {
         let clock = ManualClock::new();
         let pool = Pool::builder().threads(1).clock(clock.clock()).build().unwrap();
         let semaphore = Arc::new(Semaphore::new(1));
         let minute = Duration::from_secs(60);
-        let wait = |wait: fn(&Semaphore, &anabranch::Cx<'_>) -> Result<(), AcquireTimeoutError>| {
+        let wait = |wait: Wait| {
             let semaphore = Arc::clone(&semaphore);
             pool.spawn(move |cx| wait(&semaphore, cx))
         };
-        let many = wait(|s, cx| s.acquire_many_timeout(cx, 2, Duration::from_secs(60)).map(drop));
+        let many = wait(|s, cx| s.acquiring(2).timeout(cx, Duration::from_secs(60)).map(|got| got.map(drop)));
         until_waiting(&pool, 1, "Semaphore::acquire");
         let others = [
-            wait(|s, cx| s.acquire_timeout(cx, Duration::from_secs(120)).map(drop)),
-            wait(|s, cx| s.acquire_deadline(cx, cx.now() + Duration::from_secs(120)).map(drop)),
-            wait(|s, cx| s.acquire_many_deadline(cx, 1, cx.now() + Duration::from_secs(120)).map(drop)),
+            wait(|s, cx| s.acquiring(1).timeout(cx, Duration::from_secs(120)).map(|got| got.map(drop))),
+            wait(|s, cx| s.acquiring(1).deadline(cx, cx.now() + Duration::from_secs(120)).map(|got| got.map(drop))),
         ];
-        until_waiting(&pool, 4, "Semaphore::acquire");
+        until_waiting(&pool, 3, "Semaphore::acquire");
         clock.advance(minute);
         // The first one gives up, and the others need no longer wait for it.
-        assert_eq!(pool.run(|cx| many.join(cx)).unwrap(), Err(AcquireTimeoutError::TimedOut));
+        assert_eq!(pool.run(|cx| many.join(cx)).unwrap(), Err(WaitError::TimedOut));
         for other in others {
-            assert_eq!(pool.run(|cx| other.join(cx)).unwrap(), Ok(()));
+            assert_eq!(pool.run(|cx| other.join(cx)).unwrap(), Ok(Ok(())));
         }
         assert_eq!(semaphore.available(), 1);
     });
@@ -323,7 +323,7 @@ proptest! {
                     held.extend(permit);
                 }
                 Step::Wait(count) => {
-                    let future: AcquireFuture<'_> = Box::pin(semaphore.acquire_many_async(count));
+                    let future: AcquireFuture<'_> = Box::pin(semaphore.acquiring(count).into_future());
                     let mut wait = Acquiring { count, future: Polled::new(future), seen: 0 };
                     let permit = wait.poll();
                     prop_assert!(permit.is_none() || may_acquire(count));

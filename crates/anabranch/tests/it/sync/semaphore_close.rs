@@ -6,9 +6,9 @@ use crate::common::{
     watchdog,
 };
 use anabranch::{
-    Cancelled, Error, ErrorKind, WaitError,
+    Cancelled, Error, ErrorKind, Operation, WaitError,
     channel::Select,
-    sync::{AcquireError, AcquireTimeoutError, Semaphore, SemaphoreClosed, TryAcquireError},
+    sync::{AcquireError, Semaphore, SemaphoreClosed, TryAcquireError},
 };
 use std::{
     io,
@@ -31,12 +31,12 @@ fn closed_semaphore_refuses_every_acquisition() {
         assert_eq!(semaphore.try_acquire_many(count).err(), Some(TryAcquireError::Closed));
         let owned = Arc::clone(&semaphore).try_acquire_many_owned(count);
         assert_eq!(owned.err(), Some(TryAcquireError::Closed));
-        assert_eq!(Polled::new(semaphore.acquire_many_async(count)).poll().unwrap().err(), Some(SemaphoreClosed));
+        assert_eq!(Polled::new(semaphore.acquiring(count).into_future()).poll().unwrap().err(), Some(SemaphoreClosed));
         anabranch::run(|cx| {
             assert_eq!(semaphore.acquire_many(cx, count).err(), Some(AcquireError::Closed));
             let second = Duration::from_secs(1);
-            let late = semaphore.acquire_many_timeout(cx, count, second);
-            assert_eq!(late.err(), Some(AcquireTimeoutError::Closed));
+            let late = semaphore.acquiring(count).timeout(cx, second);
+            assert_eq!(late.unwrap().err(), Some(SemaphoreClosed));
             let mut select = Select::from_iter([semaphore.acquiring(count)]);
             assert_eq!(select.wait(cx).unwrap().1.err(), Some(SemaphoreClosed));
         });
@@ -48,7 +48,7 @@ fn closed_semaphore_refuses_every_acquisition() {
 fn closing_ends_every_wait() {
     let semaphore = Semaphore::new(1);
     // More than are woken under one lock.
-    let mut waiting: Vec<_> = (0..50).map(|n| Polled::waiting(semaphore.acquire_many_async(2 + n % 3))).collect();
+    let mut waiting: Vec<_> = (0..50).map(|n| Polled::waiting(semaphore.acquiring(2 + n % 3))).collect();
     semaphore.close();
     for wait in &mut waiting {
         assert!(wait.is_woken());
@@ -60,7 +60,7 @@ fn closing_ends_every_wait() {
 #[test]
 fn waiter_that_was_woken_before_finds_the_semaphore_closed() {
     let semaphore = Semaphore::new(0);
-    let mut woken = Polled::waiting(semaphore.acquire_async());
+    let mut woken = Polled::waiting(semaphore.acquiring(1));
     semaphore.add_permits(1);
     assert!(woken.is_woken());
     semaphore.close();
@@ -136,22 +136,18 @@ fn nothing_is_acquired_after_a_concurrent_close() {
 
 #[test]
 fn errors_convert() {
-    assert_eq!(AcquireTimeoutError::from(AcquireError::Closed), AcquireTimeoutError::Closed);
-    assert_eq!(AcquireTimeoutError::from(AcquireError::Cancelled), AcquireTimeoutError::Cancelled);
-    assert_eq!(AcquireTimeoutError::from(WaitError::TimedOut), AcquireTimeoutError::TimedOut);
-    assert_eq!(AcquireTimeoutError::from(WaitError::Cancelled), AcquireTimeoutError::Cancelled);
+    assert_eq!(AcquireError::from(SemaphoreClosed), AcquireError::Closed);
     assert_eq!(AcquireError::from(Cancelled), AcquireError::Cancelled);
     assert_eq!(TryAcquireError::from(SemaphoreClosed), TryAcquireError::Closed);
     let kinds = [
         (Error::from(SemaphoreClosed), ErrorKind::Closed),
         (AcquireError::Cancelled.into(), ErrorKind::Cancelled),
-        (AcquireTimeoutError::TimedOut.into(), ErrorKind::TimedOut),
-        (AcquireTimeoutError::Closed.into(), ErrorKind::Closed),
+        (WaitError::TimedOut.into(), ErrorKind::TimedOut),
         (TryAcquireError::NoPermits.into(), ErrorKind::WouldBlock),
     ];
     assert!(kinds.iter().all(|(error, kind)| error.kind() == *kind));
     assert_eq!(kinds[0].0.to_string(), "the semaphore is closed");
     assert_eq!(io::Error::from(AcquireError::Closed).kind(), io::ErrorKind::BrokenPipe);
-    assert_eq!(io::Error::from(AcquireTimeoutError::TimedOut).kind(), io::ErrorKind::TimedOut);
+    assert_eq!(io::Error::from(WaitError::TimedOut).kind(), io::ErrorKind::TimedOut);
     assert_eq!(Error::from(io::Error::from(AcquireError::Cancelled)).kind(), ErrorKind::Cancelled);
 }

@@ -6,7 +6,7 @@ use crate::{
     explore::{Event::*, any, explore},
 };
 use anabranch::{
-    Cancelled, Cx, WaitError,
+    Cancelled, Cx, Operation, WaitError,
     sync::{Barrier, Condvar, Event, Monitor, Mutex, MutexGuard, OnceCell, RwLock, Semaphore},
 };
 use std::{
@@ -18,8 +18,8 @@ use std::{
 fn lock<'a, T>(cx: &Cx<'_>, stage: &Stage<'_>, lock: &'a Mutex<T>) -> Option<MutexGuard<'a, T>> {
     match any(0, 5) {
         0 => lock.try_lock(),
-        1 => stage.note(lock.lock_timeout(cx, SHORT), Late, Received),
-        2 => stage.note(await_for(cx, lock.lock_async()), Late, Received),
+        1 => stage.note(lock.locking().timeout(cx, SHORT), Late, Received),
+        2 => stage.note(await_for(cx, lock.locking()), Late, Received),
         3 => stage.with_random_cancellation(cx, |cx| stage.note(lock.lock(cx), CutShort, Received)),
         _ => stage.note(lock.lock(cx), CutShort, Received),
     }
@@ -72,7 +72,10 @@ fn condition_variables_lose_no_notification() {
                 return Some(false);
             }
             match any(0, 2) {
-                0 => _ = stage.note(buffer.is_filled.wait_timeout(cx, &mut values, SHORT), Late, Sent),
+                0 => {
+                    let waited = cx.timeout(SHORT, |cx| Ok::<_, WaitError>(buffer.is_filled.wait(cx, &mut values)?));
+                    _ = stage.note(waited, Late, Sent);
+                }
                 1 => _ = stage.note(buffer.is_filled.wait(cx, &mut values), CutShort, Sent),
                 _ => {
                     values = stage.note(cx.block_on(buffer.is_filled.wait_async(values)), CutShort, Sent)?;
@@ -138,9 +141,11 @@ fn semaphores_limit_concurrency() {
                             let count = any(1, 2);
                             let permit = match any(0, 4) {
                                 0 => semaphore.try_acquire_many(count).ok(),
-                                1 => stage.note(semaphore.acquire_many_timeout(cx, count, SHORT), Late, Received),
+                                1 => stage
+                                    .note(semaphore.acquiring(count).timeout(cx, SHORT), Late, Received)
+                                    .map(Result::unwrap),
                                 2 => stage
-                                    .note(await_for(cx, semaphore.acquire_many_async(count)), Late, Received)
+                                    .note(await_for(cx, semaphore.acquiring(count)), Late, Received)
                                     .map(Result::unwrap),
                                 3 => stage.with_random_cancellation(cx, |cx| {
                                     stage.note(semaphore.acquire_many(cx, count), CutShort, Received)
@@ -188,15 +193,15 @@ fn writers_exclude_readers() {
                         };
                         for _ in 0..2 {
                             match (id % 2, any(0, 2)) {
-                                (0, 0) => write(stage.note(pair.write_timeout(cx, SHORT), Late, Received)),
-                                (0, 1) => write(stage.note(await_for(cx, pair.write_async()), Late, Received)),
+                                (0, 0) => write(stage.note(pair.writing().timeout(cx, SHORT), Late, Received)),
+                                (0, 1) => write(stage.note(await_for(cx, pair.writing()), Late, Received)),
                                 (0, _) => {
                                     write(stage.with_random_cancellation(cx, |cx| {
                                         stage.note(pair.write(cx), CutShort, Received)
                                     }));
                                 }
-                                (_, 0) => read(stage.note(pair.read_timeout(cx, SHORT), Late, Received)),
-                                (_, 1) => read(stage.note(await_for(cx, pair.read_async()), Late, Received)),
+                                (_, 0) => read(stage.note(pair.reading().timeout(cx, SHORT), Late, Received)),
+                                (_, 1) => read(stage.note(await_for(cx, pair.reading()), Late, Received)),
                                 _ => read(stage.note(pair.read(cx), CutShort, Received)),
                             }
                         }
@@ -240,7 +245,7 @@ fn cells_barriers_and_events_release_all_waiters() {
                                 assert_eq!(made.load(Ordering::Relaxed), 1);
                                 // A waiter that comes and goes does not count.
                                 if any(0, 2) == 0 {
-                                    _ = stage.note(event.wait_timeout(cx, SHORT), Late, Received);
+                                    _ = stage.note(event.waiting().timeout(cx, SHORT), Late, Received);
                                 }
                                 arrived.fetch_add(1, Ordering::Relaxed);
                                 let is_leader = barrier.wait(cx)?;

@@ -177,6 +177,6 @@ fn wait_randomly(cx: &Cx<'_>) -> Result<(), Cancelled> {
 }
 
 /// Waits for a future, and perhaps drops it before it is done.
-fn await_for<T>(cx: &Cx<'_>, future: impl Future<Output = T>) -> Result<T, WaitError> {
+fn await_for<T>(cx: &Cx<'_>, future: impl IntoFuture<Output = T>) -> Result<T, WaitError> {
     cx.timeout(SHORT * any(1, 3) as u32, |cx| Ok(cx.block_on(future)?))
 }

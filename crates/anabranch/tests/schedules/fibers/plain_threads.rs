@@ -201,7 +201,7 @@ fn closing_a_semaphore_ends_every_wait() {
                         loop {
                             let count = any(1, 2);
                             let permit = match any(0, 2) {
-                                0 => semaphore.acquire_many_timeout(cx, count, SHORT).ok(),
+                                0 => semaphore.acquiring(count).timeout(cx, SHORT).ok().and_then(Result::ok),
                                 1 => semaphore.try_acquire_many(count).ok(),
                                 _ => match semaphore.acquire_many(cx, count) {
                                     Ok(permit) => Some(permit),

@@ -2,7 +2,7 @@
 
 use super::{FOREVER, SHORT, run_program};
 use crate::explore::{Event::*, any, explore};
-use anabranch::{Cancelled, WaitError, channel::oneshot, sync::Trigger};
+use anabranch::{Cancelled, Operation, WaitError, channel::oneshot, sync::Trigger};
 
 /// Nobody wakes too early, and a time limit is kept: what comes in time is there, and what does not has an end.
 #[test]
@@ -49,7 +49,7 @@ fn timeouts_are_neither_early_nor_missed() {
                         assert!(result == Err(WaitError::Cancelled) || cx.now() >= start + limit);
                     }
                 });
-                let waited = trigger.wait_timeout(s, SHORT * any(0, 3) as u32);
+                let waited = trigger.waiting().timeout(s, SHORT * any(0, 3) as u32);
                 stage.note(waited, Late, Received);
                 drop(stage.trap.step());
                 // What must be done to the end is.
