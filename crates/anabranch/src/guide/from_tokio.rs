@@ -122,8 +122,8 @@
 //!
 //! Each row, in this order:
 //! ```
-//! use anabranch::{Operation, channel::{TrySendError, bounded, watch}};
-//! use std::{sync::Arc, time::Duration};
+//! use anabranch::{Cancelled, Operation, channel::{TrySendError, bounded, watch}};
+//! use std::time::Duration;
 //!
 //! anabranch::run(|cx| {
 //!     let (sender, receiver) = bounded(2);

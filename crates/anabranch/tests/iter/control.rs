@@ -123,7 +123,9 @@ fn progress_reports_each_item_once_and_once_a_block() {
     let reported = AtomicUsize::new(0);
     let report = |n| _ = reported.fetch_add(n, Ordering::Relaxed);
     let found = pools()[0].install(|| items.par_iter().progress(report).filter(|i| **i < 9).take_any(10).count());
-    assert_eq!((found, reported.into_inner()), (10, 11), "take_any looks at one item more than it takes");
+    // Unless a block ends just there.
+    let looked_at = reported.into_inner();
+    assert!(found == 10 && matches!(looked_at, 10 | 11), "{found} found in {looked_at}: take_any looks at one more");
 }
 
 #[test]
