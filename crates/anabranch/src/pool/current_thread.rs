@@ -52,7 +52,7 @@ impl Drop for Membership {
 
 /// Returns whether the calling thread is a thread of the program that is in a pool.
 pub(super) fn is_member() -> bool {
-    let memberships = MEMBERSHIPS.take();
+    let memberships = MEMBERSHIPS.replace(Vec::new());
     let is_member = memberships.iter().any(|membership| membership.outside.is_some());
     MEMBERSHIPS.set(memberships);
     is_member
