@@ -17,7 +17,7 @@ pub struct Graph<W = ()> {
     incoming: Option<Rows<()>>,
 }
 
-/// What edges stand for.
+/// Which arcs the edges stand for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Direction {
     /// Each is an arc.

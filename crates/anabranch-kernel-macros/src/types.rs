@@ -128,7 +128,7 @@ pub(crate) struct Constant {
     pub(crate) value: syn::Expr,
 }
 
-/// What a call of a function needs to know of it.
+/// The signature of a function, which its calls are checked against.
 pub(crate) struct Signature {
     pub(crate) name: String,
     pub(crate) params: Vec<Param>,

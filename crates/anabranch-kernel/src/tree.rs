@@ -10,7 +10,7 @@ use crate::Kernel;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct BufferId(pub(crate) usize);
 
-/// What computes element `i` of a lazy vector, or the slice that belongs to it.
+/// Computes element `i` of a lazy vector, or the slice that belongs to it.
 ///
 /// The type of a node is the parameter type of the [`Call`](Self::Call) that it is an argument of. A node without such
 /// a call is only copied, as `words` words.

@@ -10,7 +10,7 @@ use crate::units::{count, seconds};
 /// Increases by one when a field is removed or changes its meaning, not when one is added.
 const SCHEMA: u32 = 1;
 
-/// What a kernel has found.
+/// The results of a kernel.
 pub struct Found {
     /// The lines for people.
     pub rows: Vec<(&'static str, String)>,

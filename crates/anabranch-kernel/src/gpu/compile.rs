@@ -38,7 +38,7 @@ pub(super) fn compile(opened: &Opened, skeleton: &Skeleton, key: &Key) -> Result
     Ok(Compiled { pipeline: Arc::new(pipeline), inputs, lengths, spilled, can_trap })
 }
 
-/// What a launch needs of [`Lowering`].
+/// The part of [`Lowering`] that a launch needs.
 struct Lowered {
     inputs: Vec<Input>,
     lengths: Vec<(BufferId, usize)>,

@@ -73,7 +73,7 @@ impl fmt::Debug for Buffer {
     }
 }
 
-/// What the words of a vector depend on.
+/// The launches that the words of a vector depend on.
 #[derive(Clone, Default)]
 pub(super) struct Written {
     /// The launches whose traps make the words invalid.

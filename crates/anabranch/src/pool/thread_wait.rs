@@ -8,7 +8,7 @@ pub(crate) struct ThreadWait {
     /// The number of calls of `run` that began here and are on the stack of the thread. The thread does not leave the
     /// pool before they return.
     pub(crate) runs: Cell<u32>,
-    /// What the thread waits for.
+    /// The wait of the thread, if it waits.
     pub(crate) status: FiberStatus,
     /// The address of the waiter that the thread uses, to recognise the holder of a lock.
     pub(crate) waiter: AtomicPtr<()>,

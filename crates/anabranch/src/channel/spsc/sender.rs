@@ -108,8 +108,8 @@ impl<T> Sender<T> {
         self.producer.push(value).map_err(TrySendError::new)
     }
 
-    /// Sends all values, in order. Publishes as many at a time as there is room for, by one atomic exchange. For a time
-    /// limit use [`Cx::timeout`].
+    /// Sends all values, in order. Publishes as many at a time as there is room for, with one atomic exchange. To limit
+    /// the time, use [`Cx::timeout`].
     ///
     /// # Errors
     /// Returns an error if the stream is closed or the wait is cancelled. Values that were not sent are still in
