@@ -1,6 +1,6 @@
 //! The admission of guests: at most as many threads compute in a pool as it has slots, guests included.
 //!
-//! A guest that finds all slots taken by threads that compute waits for one, first come, first served. It does not
+//! A guest that finds all slots taken by threads that compute waits for one in a queue. It does not
 //! leave its root to another thread, so the values of the root need not be `Send`. Workers that run fibers do not
 //! count: they seldom need their cores for long, and a server that is never idle would admit no guest.
 //!
@@ -14,6 +14,13 @@
 //! the slots. A full fence between the two steps on both sides (asymmetric) ensures that either the thread wakes the
 //! first guest, or the guest finds the slot. The other guests do not look: a guest that is admitted wakes the next one.
 //! A guest that begins to wait frees a slot too, since it has marked its entry as active before it counted.
+//!
+//! A thread that frees its slot usually sleeps next. If the guest that it wakes ran on another core before, Linux often
+//! queues that guest behind a thread which computes there, and leaves the freed core idle. So a guest that ran on the
+//! freed core last goes first. A guest is passed over [`MAX_PASSED`] times at most. Measured on two cores with Linux
+//! 6.18, medians of three interleaved runs: 16 fibers that hand loops of 2 ms over make 900 calls a second, where they
+//! made 650 (`compute_and_serve callers-16`), and an HTTP server of which one request in twenty is such a loop answers
+//! 538 of these a second, where it answered 497.
 //!
 //! If all threads that hold slots are blocked, `pool/standstill` releases one. Where it cannot, the limit of the time
 //! ends such a wait. A guest that waits for a holder which spins until the guest has begun waits for ever.
@@ -29,6 +36,9 @@ use std::{collections::VecDeque, time::Duration};
 /// that the holders of slots are blocked: on systems other than Linux, and without a heartbeat worker.
 pub(super) const MAX_SLOT_WAIT: Duration = Duration::from_millis(if cfg!(shuttle) { 2 } else { 1000 });
 
+/// How many guests may be admitted before the first one because they were on the core that becomes free.
+const MAX_PASSED: u32 = 8;
+
 /// See the [module](self).
 pub(crate) struct Admission {
     /// A copy of the length of the queue. On a cache line of its own: each guest and each worker reads it.
@@ -38,9 +48,34 @@ pub(crate) struct Admission {
 }
 
 struct Queue {
-    guests: VecDeque<usize>,
+    guests: VecDeque<Waiting>,
     /// The number of guests that were admitted from the queue.
     admitted: u64,
+}
+
+/// A guest that waits.
+struct Waiting {
+    guest: usize,
+    /// The core on which it began to wait.
+    core: usize,
+    /// How many guests behind it went first.
+    passed: u32,
+}
+
+impl Queue {
+    fn first(&self) -> Option<usize> {
+        self.guests.front().map(|first| first.guest)
+    }
+
+    /// Lets a guest that was on this core go first.
+    fn prefer(&mut self, core: usize) {
+        let may_pass = self.guests.front().is_some_and(|first| first.core != core && first.passed < MAX_PASSED);
+        if may_pass && let Some(index) = self.guests.iter().position(|guest| guest.core == core) {
+            self.guests[0].passed += 1;
+            let preferred = self.guests.remove(index).expect("the guest was found");
+            self.guests.push_front(preferred);
+        }
+    }
 }
 
 impl Admission {
@@ -58,10 +93,10 @@ impl Admission {
         self.waiting.load(Ordering::Relaxed) != 0
     }
 
-    /// Adds a guest to the queue. The guest has released its slot before.
-    pub(crate) fn enqueue(&self, guest: usize) {
+    /// Adds a guest, which runs on this core, to the queue. The guest has released its slot before.
+    pub(crate) fn enqueue(&self, guest: usize, core: usize) {
         let mut queue = lock(&self.queue);
-        queue.guests.push_back(guest);
+        queue.guests.push_back(Waiting { guest, core, passed: 0 });
         self.waiting.store(queue.guests.len(), Ordering::Relaxed);
         drop(queue);
         self.fence.rare();
@@ -80,7 +115,7 @@ impl Admission {
         begin: impl FnOnce(),
     ) -> Result<(), u64> {
         let mut queue = lock(&self.queue);
-        if queue.guests.front() != Some(&guest) || !may_begin(queue.admitted) {
+        if queue.first() != Some(guest) || !may_begin(queue.admitted) {
             return Err(queue.admitted);
         }
         queue.guests.pop_front();
@@ -90,15 +125,54 @@ impl Admission {
         Ok(())
     }
 
-    /// Returns the guest that the caller must wake, after a slot has become free.
+    /// Returns the guest that the caller must wake, after a slot has become free on the core that `core` returns.
     #[inline]
-    pub(crate) fn next(&self) -> Option<usize> {
+    pub(crate) fn next(&self, core: impl FnOnce() -> usize) -> Option<usize> {
         self.fence.frequent();
-        if self.has_waiting() { self.first() } else { None }
+        if self.has_waiting() { self.choose(core()) } else { None }
     }
 
     #[cold]
-    fn first(&self) -> Option<usize> {
-        lock(&self.queue).guests.front().copied()
+    fn choose(&self, core: usize) -> Option<usize> {
+        let mut queue = lock(&self.queue);
+        queue.prefer(core);
+        queue.first()
+    }
+
+    /// Returns whether a guest is the first one in the queue.
+    pub(crate) fn is_first(&self, guest: usize) -> bool {
+        lock(&self.queue).first() == Some(guest)
+    }
+}
+
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests {
+    use super::{Admission, MAX_PASSED};
+    use crate::sys::asymmetric_fence::Fence;
+
+    fn admit(admission: &Admission, core: usize) -> usize {
+        let next = admission.next(|| core).expect("a guest waits");
+        assert!(admission.is_first(next));
+        admission.try_admit(next, |_| true, || {}).unwrap();
+        next
+    }
+
+    #[test]
+    fn guest_of_freed_core_goes_first() {
+        let admission = Admission::new(Fence::Symmetric);
+        for (guest, core) in [(1, 0), (2, 1), (3, 0), (4, 1)] {
+            admission.enqueue(guest, core);
+        }
+        assert_eq!([1, 0, 7, 7].map(|core| admit(&admission, core)), [2, 1, 3, 4]);
+        assert_eq!(admission.next(|| 0), None);
+    }
+
+    #[test]
+    fn guest_is_passed_over_a_limited_number_of_times() {
+        let admission = Admission::new(Fence::Symmetric);
+        admission.enqueue(0, 0);
+        (1..=MAX_PASSED as usize + 1).for_each(|guest| admission.enqueue(guest, 1));
+        let admitted: Vec<_> = (0..MAX_PASSED + 2).map(|_| admit(&admission, 1)).collect();
+        assert_eq!(admitted.iter().position(|guest| *guest == 0), Some(MAX_PASSED as usize));
     }
 }

@@ -2,7 +2,10 @@
 
 use crate::{
     pool::{admission::MAX_SLOT_WAIT, registry::Registry, thread_index::Away, worker::Worker},
-    sys::{clock::Instant, thread::thread_local},
+    sys::{
+        clock::Instant,
+        thread::{self, thread_local},
+    },
     wait::current_stack::Pinned,
 };
 use std::{cell::Cell, panic::Location, ptr, time::Duration};
@@ -81,7 +84,7 @@ impl Registry {
         guest.status.wait();
         // Another guest may have counted the slot that this one held for a moment.
         self.note_free_slot();
-        self.slots.admission.enqueue(guest.index);
+        self.slots.admission.enqueue(guest.index, thread::core());
         // The threads that hold the slots may all be blocked.
         self.call_heartbeat();
         let (mut admitted, mut since) = (0, Instant::now());
@@ -94,7 +97,7 @@ impl Registry {
                 Err(now) if now != admitted => (admitted, since) = (now, Instant::now()),
                 Err(_) => {}
             }
-            if self.slots.admission.next() == Some(guest.index) {
+            if self.slots.admission.is_first(guest.index) {
                 guest.parking.parker.park_timeout(RECHECK_INTERVAL);
             } else {
                 guest.parking.parker.park();
@@ -104,10 +107,10 @@ impl Registry {
         self.note_free_slot();
     }
 
-    /// Wakes the first guest that waits, after a slot has become free.
+    /// Wakes the next guest, after a slot has become free.
     #[inline]
     pub(crate) fn note_free_slot(&self) {
-        if let Some(guest) = self.slots.admission.next() {
+        if let Some(guest) = self.slots.admission.next(thread::core) {
             self.worker(guest).parking.unpark();
         }
     }

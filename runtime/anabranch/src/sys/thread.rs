@@ -161,6 +161,14 @@ pub(crate) fn number_of_current() -> u32 {
     0
 }
 
+/// Returns the number of the core that runs the calling thread, or 0 if the system does not tell.
+pub(crate) fn core() -> usize {
+    #[cfg(all(target_os = "linux", not(any(loom, shuttle, miri))))]
+    return rustix::thread::sched_getcpu();
+    #[cfg(not(all(target_os = "linux", not(any(loom, shuttle, miri)))))]
+    0
+}
+
 /// Returns how long the calling thread has run, in nanoseconds.
 #[cfg(all(unix, not(any(loom, shuttle))))]
 pub(crate) fn cpu_time() -> Option<u64> {
