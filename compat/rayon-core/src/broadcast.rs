@@ -1,7 +1,7 @@
 //! Closures that run on every thread of a pool.
 
 use crate::{current_num_threads, global, panics};
-use anabranch::PoolId;
+use anabranch::pool::PoolId;
 use std::{fmt, marker::PhantomData};
 
 /// Runs `op` once on each thread of the caller's pool, or of the global pool if the caller is outside of any. Returns
@@ -21,7 +21,7 @@ where
     R: Send,
 {
     let op = |index| BroadcastContext::with(index, &op);
-    if anabranch::in_pool() { anabranch::broadcast(op) } else { global::get().pool.broadcast(op) }
+    if anabranch::pool::in_pool() { anabranch::pool::broadcast(op) } else { global::get().pool.broadcast(op) }
 }
 
 /// Spawns `op` on each thread of the caller's pool, or of the global pool if the caller is outside of any. Does not
@@ -42,7 +42,11 @@ where
     OP: Fn(BroadcastContext<'_>) + Send + Sync + 'static,
 {
     let op = broadcast_job(op);
-    if anabranch::in_pool() { anabranch::spawn_broadcast(op) } else { global::get().pool.spawn_broadcast(op) }
+    if anabranch::pool::in_pool() {
+        anabranch::pool::spawn_broadcast(op)
+    } else {
+        global::get().pool.spawn_broadcast(op)
+    }
 }
 
 /// Returns what each thread runs for a detached broadcast.
@@ -67,7 +71,7 @@ impl BroadcastContext<'_> {
         op(BroadcastContext {
             index,
             num_threads: current_num_threads(),
-            pool_id: anabranch::current_pool_id(),
+            pool_id: anabranch::pool::current_pool_id(),
             _marker: PhantomData,
         })
     }

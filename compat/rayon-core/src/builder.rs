@@ -153,7 +153,7 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
         if self.start_handler.is_some() || panic_handler.is_some() {
             let (start, panic_handler) = (self.start_handler.take(), panic_handler.clone());
             builder = builder.on_start(move |index| {
-                panics::register(anabranch::current_pool_id(), &panic_handler);
+                panics::register(anabranch::pool::current_pool_id(), &panic_handler);
                 if let Some(start) = &start {
                     panics::run_callback(&panic_handler, || start(index % threads));
                 }

@@ -1,6 +1,6 @@
 //! Why a pool could not be built.
 
-use anabranch::BuildError;
+use anabranch::pool::BuildError;
 use std::{error::Error, fmt, io};
 
 /// Why a pool could not be built.

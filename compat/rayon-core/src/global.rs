@@ -6,7 +6,7 @@
 //! threads, as in rayon.
 
 use crate::num_threads;
-use anabranch::{Pool, PoolId, Scope};
+use anabranch::{Pool, Scope, pool::PoolId};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// See the [module](self).
@@ -56,7 +56,7 @@ pub(crate) fn make<E>(has_own_roots: bool, start: impl FnOnce() -> Result<(), E>
 /// ```
 #[inline]
 pub fn current_num_threads() -> usize {
-    if anabranch::in_pool() { anabranch::current_num_threads() } else { get().pool.num_threads() }
+    if anabranch::pool::in_pool() { anabranch::pool::current_num_threads() } else { get().pool.num_threads() }
 }
 
 /// Runs a root in the global pool.
@@ -69,7 +69,7 @@ pub(crate) fn run<R: Send>(root: impl FnOnce() -> R + Send) -> R {
 
 /// Runs `work` in the caller's pool, or as a root of the global pool. `work` gets the pool.
 pub(crate) fn run_in_pool<R: Send>(work: impl FnOnce(PoolId) -> R + Send) -> R {
-    match anabranch::current_pool_id() {
+    match anabranch::pool::current_pool_id() {
         Some(pool) => work(pool),
         None => run(|| work(get().pool.id())),
     }
@@ -78,7 +78,7 @@ pub(crate) fn run_in_pool<R: Send>(work: impl FnOnce(PoolId) -> R + Send) -> R {
 /// Runs the body of a scope on the calling thread, and its tasks in the caller's pool or in the global pool. The body
 /// gets the pool too.
 pub(crate) fn in_place<'env, R>(body: impl for<'s> FnOnce(&'s Scope<'s, 'env>, PoolId) -> R) -> R {
-    if let Some(pool) = anabranch::current_pool_id() {
+    if let Some(pool) = anabranch::pool::current_pool_id() {
         return anabranch::scope(|s| body(s, pool));
     }
     let global = get();

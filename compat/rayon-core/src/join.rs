@@ -35,7 +35,7 @@ where
     RB: Send,
 {
     let fork = || both(anabranch::join(|| catch(oper_a), || catch(oper_b)));
-    if anabranch::in_pool() { fork() } else { global::run(fork) }
+    if anabranch::pool::in_pool() { fork() } else { global::run(fork) }
 }
 
 /// Runs both closures like [`join`], and tells each whether it runs on another thread than the caller's.
@@ -63,7 +63,7 @@ where
             |context| catch(|| oper_b(FnContext::new(injected || context.migrated()))),
         ))
     };
-    if anabranch::in_pool() { fork(false) } else { global::run(|| fork(true)) }
+    if anabranch::pool::in_pool() { fork(false) } else { global::run(|| fork(true)) }
 }
 
 /// A result, or a panic. It is boxed once more, so that a small result with its tag is returned in two registers. A

@@ -4,7 +4,7 @@
 //! runs in, so a list maps pools to handlers. The pool owns its handler, by its start handler. So an entry of the list
 //! is empty once the pool has ended.
 
-use anabranch::PoolId;
+use anabranch::pool::PoolId;
 use std::{
     any::Any,
     mem,
@@ -46,7 +46,7 @@ pub(crate) fn run_callback(handler: &SharedHandler, callback: impl FnOnce()) {
 }
 
 fn of_current_pool() -> SharedHandler {
-    let pool = anabranch::current_pool_id()?;
+    let pool = anabranch::pool::current_pool_id()?;
     let handlers = HANDLERS.lock().unwrap_or_else(PoisonError::into_inner);
     handlers.iter().find(|(id, _)| *id == pool)?.1.upgrade()
 }

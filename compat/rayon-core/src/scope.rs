@@ -1,7 +1,7 @@
 //! Scopes whose jobs run newest first.
 
 use crate::{BroadcastContext, global, tasks::Tasks};
-use anabranch::PoolId;
+use anabranch::pool::PoolId;
 use std::{fmt, marker::PhantomData};
 
 /// Where jobs are spawned that borrow. Made by [`scope`].

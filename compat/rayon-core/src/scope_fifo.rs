@@ -1,7 +1,7 @@
 //! Scopes whose jobs run oldest first.
 
 use crate::{BroadcastContext, fifo::Fifo, global, tasks::Tasks};
-use anabranch::PoolId;
+use anabranch::pool::PoolId;
 use std::{fmt, marker::PhantomData, sync::Arc};
 
 type Job<'scope> = Box<dyn FnOnce(&ScopeFifo<'scope>) + Send + 'scope>;

@@ -1,7 +1,7 @@
 //! Jobs that outlive the call that spawns them.
 
 use crate::{fifo::Fifo, global, panics};
-use anabranch::PoolId;
+use anabranch::pool::PoolId;
 use std::{cell::RefCell, sync::Arc};
 
 type Job = Box<dyn FnOnce() + Send>;
@@ -30,7 +30,7 @@ where
     F: FnOnce() + Send + 'static,
 {
     let task = move || panics::run_job(func);
-    if anabranch::in_pool() { anabranch::execute(task) } else { global::get().pool.execute(task) }
+    if anabranch::pool::in_pool() { anabranch::execute(task) } else { global::get().pool.execute(task) }
 }
 
 /// Spawns a job like [`spawn`], but the oldest of a thread's jobs runs first.
@@ -55,7 +55,7 @@ pub fn spawn_fifo<F>(func: F)
 where
     F: FnOnce() + Send + 'static,
 {
-    match anabranch::current_pool_id() {
+    match anabranch::pool::current_pool_id() {
         Some(pool) => anabranch::execute(fifo_task(pool, func)),
         None => global::get().pool.execute(|| panics::run_job(func)),
     }

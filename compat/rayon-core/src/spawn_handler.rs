@@ -1,6 +1,6 @@
 //! Threads that the program starts for a pool.
 
-use anabranch::{BuildError, Builder, Pool};
+use anabranch::{Builder, Pool, pool::BuildError};
 use std::{cell::Cell, fmt, io, marker::PhantomData, sync::Arc};
 
 /// The names that the program chose.
@@ -9,7 +9,7 @@ pub(crate) type Names = Option<Arc<[String]>>;
 /// A thread of a pool that the program starts: see
 /// [`ThreadPoolBuilder::spawn_handler`](crate::ThreadPoolBuilder::spawn_handler).
 pub struct ThreadBuilder {
-    thread: anabranch::ThreadBuilder,
+    thread: anabranch::pool::ThreadBuilder,
     names: Names,
     stack_size: Option<usize>,
     /// `Send`, but neither `Sync` nor `UnwindSafe`, as in rayon.

@@ -4,7 +4,7 @@
 //! second, that of the scope itself, so that the compiler can check its use. This module erases it. The callers of its
 //! unsafe functions, `scope` and `scope_fifo`, are the only other places with `unsafe` code.
 
-use anabranch::PoolId;
+use anabranch::pool::PoolId;
 use std::{marker::PhantomData, ptr::NonNull};
 
 /// A reference to a scope, for as long as its body or one of its tasks runs.

@@ -34,7 +34,7 @@ impl ThreadPool {
 
     /// Returns whether the calling thread works in this pool.
     fn is_current(&self) -> bool {
-        anabranch::current_pool_id() == Some(self.pool().id())
+        anabranch::pool::current_pool_id() == Some(self.pool().id())
     }
 
     /// Runs `op` on one of the pool's threads, and waits for it. What `op` forks and spawns runs in this pool too. On a
@@ -92,7 +92,7 @@ impl ThreadPool {
     /// Returns whether the calling thread has work that it has not begun, or `None` if it does not work in this pool.
     #[inline]
     pub fn current_thread_has_pending_tasks(&self) -> Option<bool> {
-        if self.is_current() { anabranch::has_pending() } else { None }
+        if self.is_current() { anabranch::pool::has_pending() } else { None }
     }
 
     /// Runs both closures in this pool, like [`join`](crate::join()).
@@ -223,7 +223,7 @@ impl fmt::Debug for ThreadPool {
 /// ```
 #[inline]
 pub fn current_thread_index() -> Option<usize> {
-    anabranch::current_thread_index()
+    anabranch::pool::current_thread_index()
 }
 
 /// Returns whether the calling thread has work that it has not begun, or `None` outside of any pool. Another thread may
@@ -234,5 +234,5 @@ pub fn current_thread_index() -> Option<usize> {
 /// ```
 #[inline]
 pub fn current_thread_has_pending_tasks() -> Option<bool> {
-    anabranch::has_pending()
+    anabranch::pool::has_pending()
 }

@@ -25,7 +25,7 @@ impl Yield {
 /// # _ = Yield::Idle;
 /// ```
 pub fn yield_now() -> Option<Yield> {
-    anabranch::run_pending().map(Yield::from_found)
+    anabranch::pool::run_pending().map(Yield::from_found)
 }
 
 /// Runs one piece of pending work of the calling thread, if there is any. Returns `None` outside of any pool.
@@ -34,5 +34,5 @@ pub fn yield_now() -> Option<Yield> {
 /// assert_eq!(rayon_core::yield_local(), None);
 /// ```
 pub fn yield_local() -> Option<Yield> {
-    anabranch::run_pending_local().map(Yield::from_found)
+    anabranch::pool::run_pending_local().map(Yield::from_found)
 }

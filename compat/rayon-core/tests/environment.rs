@@ -40,7 +40,7 @@ fn the_variable_sets_the_number_of_threads() {
     alone("the_variable_sets_the_number_of_threads", &[("RAYON_NUM_THREADS", "3"), ("RAYON_RS_NUM_CPUS", "5")], || {
         assert_eq!(current_num_threads(), 3);
         // It is Anabranch's default pool.
-        assert_eq!(anabranch::current_num_threads(), 3);
+        assert_eq!(anabranch::pool::current_num_threads(), 3);
         assert_eq!(ThreadPoolBuilder::new().build().unwrap().current_num_threads(), 3);
         assert_eq!(ThreadPoolBuilder::new().num_threads(2).build().unwrap().current_num_threads(), 2);
     });
@@ -160,7 +160,7 @@ fn roots_run_on_own_threads_if_the_global_pool_has_options() {
             assert!(rayon_core::scope_fifo(|_| name()).starts_with("own-"));
         }
         assert_eq!(rayon_core::in_place_scope(|_| thread::current().id()), caller);
-        assert_eq!(anabranch::current_num_threads(), 2);
+        assert_eq!(anabranch::pool::current_num_threads(), 2);
     });
 }
 

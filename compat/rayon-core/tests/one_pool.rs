@@ -23,12 +23,12 @@ fn rayon_and_anabranch_share_their_threads() {
     let sum: u64 = (0..100_000u64).into_par_iter().sum();
     assert_eq!(anabranch::join(|| sum, || (0..100_000u64).into_par_iter().sum::<u64>()), (sum, sum));
     assert_eq!(rayon::join(|| anabranch::join(|| 1, || 2), || 3), ((1, 2), 3));
-    assert_eq!((rayon::current_num_threads(), anabranch::current_num_threads()), (3, 3));
+    assert_eq!((rayon::current_num_threads(), anabranch::pool::current_num_threads()), (3, 3));
 
     let ids = |ids: Vec<thread::ThreadId>| ids.into_iter().collect::<HashSet<_>>();
     let of_rayon = ids(rayon::broadcast(|_| thread::current().id()));
     assert_eq!(of_rayon.len(), 3);
-    assert_eq!(of_rayon, ids(anabranch::broadcast(|_| thread::current().id())));
+    assert_eq!(of_rayon, ids(anabranch::pool::broadcast(|_| thread::current().id())));
     let names = rayon::broadcast(|_| thread::current().name().map(String::from));
     assert_eq!(names[0].as_deref(), Some("anabranch-0"));
 

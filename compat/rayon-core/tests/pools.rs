@@ -120,7 +120,7 @@ fn fifo_jobs_of_two_pools_that_one_thread_spawns_run_in_their_pools() {
     for pool in &pools {
         let sender = sender.clone();
         let id = pool.id();
-        let job = move || sender.send(anabranch::current_pool_id() == Some(id)).unwrap();
+        let job = move || sender.send(anabranch::pool::current_pool_id() == Some(id)).unwrap();
         pool.install(|| rayon_core::spawn_fifo(job));
     }
     let first = receiver.recv();

@@ -7,7 +7,7 @@ use crate::{
     Failure,
     http::{Response, copy_body, read_head},
 };
-use anabranch::{Cancelled, Cx, Interval, net::TcpStream, sync::Mutex};
+use anabranch::{Cancelled, Cx, fiber::Interval, net::TcpStream, sync::Mutex};
 use std::{
     cell::RefCell,
     collections::{BTreeMap, HashSet, VecDeque},

@@ -169,7 +169,7 @@ pub fn run_built(config: &Config, built: Built, observer: &dyn Observer) -> Resu
         spec,
         bfs: config.bfs,
         processes: 1,
-        threads: anabranch::current_num_threads(),
+        threads: anabranch::pool::current_num_threads(),
         generation_seconds,
         construction_seconds,
         searches,

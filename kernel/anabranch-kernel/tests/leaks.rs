@@ -5,7 +5,7 @@ use std::panic;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicIsize, Ordering};
 
-use anabranch::{CancelHandle, Cx, Pool};
+use anabranch::{Cx, Pool, fiber::CancelHandle};
 use anabranch_kernel::{Kernel, Map, Queue, Vector, indices, kernel, sort_by_key};
 
 struct Counting;

@@ -13,7 +13,7 @@
 //!
 //! The digest of a tree is that of its list of files, sorted by path: `DIGEST  PATH` and a NUL byte for each.
 
-use anabranch::{Cancelled, Cx, Pool, Spawner, prelude::*};
+use anabranch::{Cancelled, Cx, Pool, fiber::Spawner, prelude::*};
 use blake3::{
     Hash, Hasher,
     hazmat::{ChainingValue, HasherExt, Mode, left_subtree_len, merge_subtrees_non_root, merge_subtrees_root},

@@ -63,7 +63,7 @@ fn long_piece() {
 
 /// Fewer pieces than threads.
 fn few_pieces() {
-    (0..anabranch::current_num_threads().div_ceil(2)).into_par_iter().for_each(|_| compute(500 * MS));
+    (0..anabranch::pool::current_num_threads().div_ceil(2)).into_par_iter().for_each(|_| compute(500 * MS));
 }
 
 /// A lock that is held nearly all the time.
@@ -104,7 +104,7 @@ fn one_message() {
 fn computing_fiber() {
     anabranch::run(|cx| {
         cx.scope(|s| {
-            for _ in 0..8 * anabranch::current_num_threads() {
+            for _ in 0..8 * anabranch::pool::current_num_threads() {
                 s.spawn(|cx| (0..200).for_each(|_| cx.sleep(2 * MS).unwrap()));
             }
             s.spawn(|cx| {

@@ -7,7 +7,7 @@
 //! Between any two philosophers is one fork, and a philosopher needs both adjacent forks to eat. At the first dinner
 //! all take the left fork first. They do so at the same moment, and each then waits for a neighbour for ever. In a
 //! program this happens once a month; the example arranges it. Two things help:
-//! - [`anabranch::fibers`] shows during the deadlock which fiber waits for what, and where;
+//! - [`anabranch::fiber::fibers`] shows during the deadlock which fiber waits for what, and where;
 //! - a deadline ([`Cx::timeout`]) cancels the waits. The functions return and drop their guards, so all forks are free
 //!   again.
 //!
@@ -15,7 +15,8 @@
 //! held forks, consider the one with the highest number. Its holder does not wait for a fork with a lower number.
 
 use anabranch::{
-    Cancelled, Cx, FiberInfo, WaitError,
+    Cancelled, Cx, WaitError,
+    pool::FiberInfo,
     sync::{Event, Mutex},
 };
 use std::{
@@ -137,7 +138,7 @@ fn watch(cx: &Cx<'_>, guests: usize) -> Result<(), Cancelled> {
     let is_stuck = |fiber: &FiberInfo| fiber.waits_for() == Some("Mutex::lock");
     loop {
         cx.sleep(Duration::from_millis(10))?;
-        let mut fibers = anabranch::fibers();
+        let mut fibers = anabranch::fiber::fibers();
         if fibers.iter().filter(|fiber| is_stuck(fiber)).count() == guests {
             fibers.sort_by(|a, b| a.name().cmp(&b.name()));
             for fiber in &fibers {

@@ -14,7 +14,7 @@
 //! Another fiber reports the progress of the search. Fibers of one thread take turns only when they wait or yield
 //! ([`Cx::yield_now`]). So the search yields too, which costs nanoseconds.
 
-use anabranch::{CancelHandle, Cancelled, Cx, WaitError};
+use anabranch::{Cancelled, Cx, WaitError, fiber::CancelHandle};
 use std::{
     fmt::Write,
     io::{self, Read},

@@ -107,7 +107,7 @@
 //! ```
 //! ```compile_fail,E0593
 //! anabranch::run(|cx| {
-//!     static LOCAL: anabranch::FiberLocal<()> = anabranch::FiberLocal::new(|cx| cx.yield_now());
+//!     static LOCAL: anabranch::fiber::FiberLocal<()> = anabranch::fiber::FiberLocal::new(|cx| cx.yield_now());
 //! });
 //! ```
 //!
@@ -116,7 +116,7 @@
 //! bring its methods with them wherever they can be named.
 //! ```
 //! fn take<O: anabranch::channel::Operation>(operation: O) { drop(operation); }
-//! fn race<R: Send>(cx: &anabranch::Cx<'_>, racers: impl anabranch::Racers<R>) -> R { cx.race(racers) }
+//! fn race<R: Send>(cx: &anabranch::Cx<'_>, racers: impl anabranch::fiber::Racers<R>) -> R { cx.race(racers) }
 //! ```
 //! ```compile_fail,E0624
 //! fn take<O: anabranch::channel::Operation>(operation: O) { operation.attempt(); }
@@ -128,7 +128,7 @@
 //! fn take<R: anabranch::channel::Receive>(mut receiver: R) { _ = receiver.receive(); }
 //! ```
 //! ```compile_fail,E0308
-//! fn race<R: Send>(cx: &anabranch::Cx<'_>, racers: impl anabranch::Racers<R>) {
+//! fn race<R: Send>(cx: &anabranch::Cx<'_>, racers: impl anabranch::fiber::Racers<R>) {
 //!     let finish = std::sync::Mutex::new(None);
 //!     cx.scope(|s| racers.start(s.spawner(), &finish));
 //! }
@@ -183,15 +183,15 @@
 //!
 //! # What is a fiber's own ends with it
 //! ```
-//! static NUMBER: anabranch::FiberLocal<u32> = anabranch::FiberLocal::new(|| 7);
+//! static NUMBER: anabranch::fiber::FiberLocal<u32> = anabranch::fiber::FiberLocal::new(|| 7);
 //! let number = anabranch::run(|cx| *NUMBER.get(cx));
 //! ```
 //! ```compile_fail
-//! static NUMBER: anabranch::FiberLocal<u32> = anabranch::FiberLocal::new(|| 7);
+//! static NUMBER: anabranch::fiber::FiberLocal<u32> = anabranch::fiber::FiberLocal::new(|| 7);
 //! let number = anabranch::run(|cx| NUMBER.get(cx));
 //! ```
 //! ```compile_fail
-//! static NUMBER: anabranch::FiberLocal<u32> = anabranch::FiberLocal::new(|| 7);
+//! static NUMBER: anabranch::fiber::FiberLocal<u32> = anabranch::fiber::FiberLocal::new(|| 7);
 //! anabranch::run(|cx| cx.join(|cx| NUMBER.get(cx), |_| ()));
 //! ```
 //!

@@ -49,7 +49,7 @@
 //! | wait, on this thread | [`run`] |
 //! | run two functions that may wait | [`Cx::join`], [`Cx::try_join`] |
 //! | run one function for many items, a few at a time | [`Cx::map_concurrent`] |
-//! | take results as they arrive | [`Cx::map_unordered`], [`JoinSet`] |
+//! | take results as they arrive | [`Cx::map_unordered`], [`fiber::JoinSet`] |
 //! | spawn fibers that borrow | [`Cx::scope`] |
 //! | spawn fibers that may fail | [`Cx::try_scope`] |
 //! | start fibers again that panic | [`Cx::supervise`] |
@@ -62,7 +62,7 @@
 //! | wait for the first of several operations | [`select!`], [`channel::Select`], [`channel::ReceiverSet`] |
 //! | share a value | [`sync::Mutex`], [`sync::RwLock`], [`sync::Monitor`] |
 //! | have a conversation in a fixed order | [`proto!`] |
-//! | answer requests | [`spawn_service`] |
+//! | answer requests | [`fiber::spawn_service`] |
 //! | wait for a future; run a future | [`Cx::block_on`]; [`spawn_async`] |
 //! | read a file, call a library that blocks | [`Cx::blocking`] |
 //! | wait for sockets | `net`, with the feature `net` |
@@ -70,12 +70,14 @@
 //! | choose the number of threads | `ANABRANCH_NUM_THREADS`, [`Pool::builder`] |
 //! | test what depends on time | [`time::ManualClock`] |
 //! | find out where the time went | `ANABRANCH_TRACE`, [`trace`](mod@trace) |
-//! | find out why a program hangs or is slow | [`report_all`], [`fibers`], [`stats`], [`guide::tuning`] |
+//! | find out why a program hangs or is slow | [`fiber::report_all`], [`fiber::fibers`], [`pool::stats`], [`guide::tuning`] |
 //!
 //! # Modules
 //! | | |
 //! |---|---|
-//! | the root | fork-join, fibers, pools |
+//! | the root | fork-join, waiting, spawning, pools, the errors of waits |
+//! | [`fiber`] | scopes, sets, races, supervision and services of fibers, lists of fibers |
+//! | [`pool`] | the caller's place in a pool, statistics, hooks, hazards, reports |
 //! | [`iter`](mod@iter) | parallel iterators; their traits are in the [`prelude`] |
 //! | [`channel`] | channels and selection |
 //! | [`sync`] | locks, events, semaphores, triggers and the like |
@@ -90,7 +92,8 @@
 //! - Everything that a call forks or spawns has ended when the call returns, also after a panic. A panic reaches the
 //!   caller once. No work, value or panic payload is leaked. The compiler makes one exception: the result of a function
 //!   is leaked if the destructor of one of its variables panics while the function returns. ([`spawn`], [`execute`] and
-//!   [`spawn_broadcast`] are exceptions to the first sentence: what they start may run until its pool is dropped.)
+//!   [`pool::spawn_broadcast`] are exceptions to the first sentence: what they start may run until its pool is
+//!   dropped.)
 //! - A thread that waits in a [`join`] or a [`scope`] runs only parts of the work that it waits for, and answers
 //!   [broadcasts](Pool::broadcast). So a thread that holds a lock across them runs no unrelated work that needs the
 //!   lock.
@@ -114,8 +117,8 @@
 //! - `net`: sockets, `net`.
 //! - `signal`: Ctrl-C and other signals, `signal`; enables `net`.
 //! - `serde`: conversations over a wire, `proto::wire`.
-//! - `tracing`: the spans of the crate `tracing` follow their fibers, `TracingSpans`.
-//! - `metrics`: the counters of a pool for the crate `metrics`, `Stats::report_metrics`.
+//! - `tracing`: the spans of the crate `tracing` follow their fibers, `pool::TracingSpans`.
+//! - `metrics`: the counters of a pool for the crate `metrics`, `pool::Stats::report_metrics`.
 
 #![cfg_attr(loom, allow(dead_code, unused_imports, reason = "the models run a part of the crate"))]
 #![cfg_attr(
@@ -132,9 +135,9 @@ macro_rules! cfg_if {
 mod bias;
 pub mod channel;
 mod cx;
-mod fiber;
+pub mod fiber;
 mod fork;
-mod pool;
+pub mod pool;
 pub mod proto;
 #[cfg_attr(
     any(shuttle, not(feature = "net"), not(any(unix, windows))),
@@ -168,32 +171,18 @@ pub mod trace;
 #[allow(dead_code, unused_imports, reason = "nothing is recorded")]
 mod trace;
 
-#[cfg(all(feature = "tracing", not(loom)))]
-pub use crate::pool::TracingSpans;
 #[cfg(all(any(unix, windows), not(loom)))]
-pub use crate::{
-    channel::service::{Service, spawn_service},
-    cx::{
-        Arrivals, FallibleRacers, FiberScope, JoinError, JoinHandle, JoinSet, Joining, Racers, Restart, ScopedHandle,
-        SleepAsync, Spawner, Supervision, Supervisor, TryScope, TrySpawner, fibers, report_all, report_all_with_stacks,
-        sleep_async, spawn, spawn_async, spawn_named,
-    },
-};
+pub use crate::cx::{JoinError, JoinHandle, spawn, spawn_async, spawn_named};
 #[cfg(not(loom))]
 pub use crate::{
-    cx::{CancelHandle, Cx, FiberLocal, Interval, Operation, run},
+    cx::{Cx, Operation, run},
     error::{Error, ErrorKind},
     fork::{
         execute::execute,
         join::{FnContext, join, join_context},
         scope::{Scope, scope},
     },
-    pool::{
-        BuildError, Builder, FiberHooks, FiberInfo, FiberState, Hazard, HazardKind, HookedFiber, LatencyHistogram,
-        LockHolder, Pool, PoolId, Report, Stats, ThreadBuilder, ThreadInfo, ThreadState, WorkerStats, broadcast,
-        current_num_threads, current_pool_id, current_thread_index, has_pending, in_pool, run_pending,
-        run_pending_local, spawn_broadcast, stats,
-    },
+    pool::{builder::Builder, handle::Pool},
     wait::{Cancelled, TimedOut, WaitError},
 };
 

@@ -2,7 +2,10 @@
 
 mod common;
 
-use anabranch::{BuildError, Pool, current_num_threads};
+use anabranch::{
+    Pool,
+    pool::{BuildError, current_num_threads},
+};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 #[test]
@@ -27,26 +30,27 @@ fn default_pool_is_built_once() {
 
         // Its handle can be sent, and the free functions use it outside of other pools.
         let default = Pool::default_pool();
-        let fibers = anabranch::stats().total().fibers;
+        let fibers = anabranch::pool::stats().total().fibers;
         let (sender, receiver) = anabranch::channel::oneshot::channel();
-        let handle = std::thread::spawn(move || default.spawn(|_| anabranch::current_pool_id())).join().unwrap();
+        let handle = std::thread::spawn(move || default.spawn(|_| anabranch::pool::current_pool_id())).join().unwrap();
         let named = anabranch::spawn_named("of the default pool", move |cx| {
             let mut receiver = receiver;
-            receiver.recv(cx).map(|()| anabranch::current_pool_id())
+            receiver.recv(cx).map(|()| anabranch::pool::current_pool_id())
         });
         assert_eq!(default.run(|cx| handle.join(cx)).unwrap(), Some(default.id()));
-        let is_listed =
-            |list: Vec<anabranch::FiberInfo>| list.iter().any(|fiber| fiber.name() == Some("of the default pool"));
+        let is_listed = |list: Vec<anabranch::pool::FiberInfo>| {
+            list.iter().any(|fiber| fiber.name() == Some("of the default pool"))
+        };
         // For a moment, between its queue and its start, a fiber is on neither list.
-        while !(is_listed(anabranch::fibers()) && is_listed(default.fibers())) {
+        while !(is_listed(anabranch::fiber::fibers()) && is_listed(default.fibers())) {
             std::thread::yield_now();
         }
-        assert!(!own.install(|| is_listed(anabranch::fibers())));
+        assert!(!own.install(|| is_listed(anabranch::fiber::fibers())));
         sender.send(()).unwrap();
         assert_eq!(anabranch::run(|cx| named.join(cx)).unwrap(), Ok(Some(default.id())));
         assert_eq!(default.stats().total().fibers, fibers + 2);
-        assert_eq!((own.install(anabranch::stats).workers.len(), anabranch::stats().workers.len()), (5, 3));
-        let in_own = own.install(|| anabranch::spawn_named("of the other", |_| anabranch::current_pool_id()));
+        assert_eq!((own.install(anabranch::pool::stats).workers.len(), anabranch::pool::stats().workers.len()), (5, 3));
+        let in_own = own.install(|| anabranch::spawn_named("of the other", |_| anabranch::pool::current_pool_id()));
         assert_eq!(own.run(|cx| in_own.join(cx)).unwrap(), Some(own.id()));
     });
 }

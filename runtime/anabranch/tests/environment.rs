@@ -3,7 +3,7 @@
 
 mod common;
 
-use anabranch::{BuildError, Pool, prelude::*};
+use anabranch::{Pool, pool::BuildError, prelude::*};
 use std::{
     process::Output,
     sync::{Mutex, mpsc},
@@ -30,7 +30,7 @@ fn assert_passed(child: &Output) {
 #[test]
 fn variable_sets_number_of_threads() {
     let Some(child) = run_child("variable_sets_number_of_threads", "3") else {
-        assert_eq!(anabranch::current_num_threads(), 3);
+        assert_eq!(anabranch::pool::current_num_threads(), 3);
         assert_eq!(Pool::builder().build().unwrap().num_threads(), 3);
         assert_eq!(common::pool(2).num_threads(), 2, "the builder's word goes first");
         assert_eq!(common::sum_to(100), 5050);
@@ -102,7 +102,7 @@ fn empty_variable_is_ignored() {
     let Some(child) = run_child("empty_variable_is_ignored", "") else {
         let threads = std::thread::available_parallelism().unwrap().get();
         assert_eq!(Pool::builder().build().unwrap().num_threads(), threads);
-        assert_eq!(anabranch::join(anabranch::current_num_threads, || ()).0, threads);
+        assert_eq!(anabranch::join(anabranch::pool::current_num_threads, || ()).0, threads);
         return;
     };
     assert_passed(&child);
@@ -135,8 +135,8 @@ fn panic_names_location_of_caller() {
             panic_place(|| anabranch::run(|_| ())),
             panic_place(|| drop(anabranch::spawn(|_| ()))),
             panic_place(|| drop(anabranch::spawn_async(async {}))),
-            panic_place(|| _ = anabranch::current_num_threads()),
-            panic_place(|| _ = anabranch::fibers()),
+            panic_place(|| _ = anabranch::pool::current_num_threads()),
+            panic_place(|| _ = anabranch::fiber::fibers()),
         ];
         for (line, place) in (first..).zip(places) {
             assert_eq!(place, (file!().to_owned(), line));
@@ -181,7 +181,7 @@ mod refused {
         let Some(child) = run_child("refused::join_runs_on_caller_if_no_thread_can_start", "4") else {
             limit_memory(1 << 20);
             assert!(std::thread::Builder::new().spawn(|| ()).is_err(), "this is to be a system without threads");
-            assert_eq!(anabranch::current_num_threads(), 1);
+            assert_eq!(anabranch::pool::current_num_threads(), 1);
             work();
             return;
         };
@@ -193,7 +193,7 @@ mod refused {
     fn default_pool_works_with_fewer_threads() {
         let Some(child) = run_child("refused::default_pool_works_with_fewer_threads", "8") else {
             limit_memory(9 << 20);
-            let threads = anabranch::current_num_threads();
+            let threads = anabranch::pool::current_num_threads();
             assert!((1..8).contains(&threads), "{threads}");
             work();
             assert!(

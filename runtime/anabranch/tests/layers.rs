@@ -102,9 +102,11 @@ impl Layers {
         Some(Self(list.lines().map(line).collect()))
     }
 
-    /// The layer of a module, from the top: that with the longest path that the module's begins with.
+    /// The layer of a module, from the top: that with the longest path that the module's begins with. A path to `mod`
+    /// is that of the file alone.
     fn of(&self, module: &Module) -> Option<usize> {
-        let fit = |paths: &Vec<Module>| paths.iter().filter(|path| module.starts_with(path)).map(Vec::len).max();
+        let file = [&module[..], &["mod".to_owned()]].concat();
+        let fit = |paths: &Vec<Module>| paths.iter().filter(|path| file.starts_with(path)).map(Vec::len).max();
         let fits = self.0.iter().enumerate().filter_map(|(layer, (_, paths))| Some((fit(paths)?, layer)));
         fits.max_by_key(|(length, _)| *length).map(|(_, layer)| layer)
     }

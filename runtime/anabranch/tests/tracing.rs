@@ -5,7 +5,7 @@
 
 mod common;
 
-use anabranch::{Builder, Cx, TracingSpans, sync::Trigger};
+use anabranch::{Builder, Cx, pool::TracingSpans, sync::Trigger};
 use tracing::{Span, dispatcher, info_span};
 
 /// The name of the innermost span.

@@ -15,7 +15,8 @@ use std::{
 use anabranch::{
     Pool,
     channel::{self, Closed, ReceiverSet, Select, bounded, broadcast, oneshot, rendezvous, spsc, unbounded, watch},
-    select, sleep_async,
+    fiber::sleep_async,
+    select,
     sync::Mutex,
 };
 use tokio::{

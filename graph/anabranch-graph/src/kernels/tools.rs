@@ -101,7 +101,7 @@ pub(super) fn blocks<S: Send>(
 
 /// Returns one state for each thread of the current pool.
 pub(super) fn states<S>(new: impl Fn() -> S) -> Vec<S> {
-    std::iter::repeat_with(new).take(anabranch::current_num_threads()).collect()
+    std::iter::repeat_with(new).take(anabranch::pool::current_num_threads()).collect()
 }
 
 /// Returns whether few vertices have most edges: whether the mean degree is above 1.3 times the median.

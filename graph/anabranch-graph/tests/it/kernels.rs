@@ -94,8 +94,8 @@ fn bfs_follows_all_arcs_of_a_long_row() {
 fn sssp_finds_distances_and_parents_of_dijkstra() {
     fn check<W: kernels::sssp::Length>(name: &str, graph: &Graph<W>) {
         // Rounds of many threads take long in unoptimised code.
-        let some = if anabranch::current_num_threads() > THREADS[2] { 1 } else { 4 };
-        let many_deltas = anabranch::current_num_threads() == THREADS[1];
+        let some = if anabranch::pool::current_num_threads() > THREADS[2] { 1 } else { 4 };
+        let many_deltas = anabranch::pool::current_num_threads() == THREADS[1];
         for root in roots(graph.num_vertices()).into_iter().take(some) {
             for delta in if many_deltas && root == 0 { &[None, Some(0.5), Some(3.0), Some(1e12)][..] } else { &[None] }
             {

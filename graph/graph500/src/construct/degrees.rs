@@ -22,7 +22,7 @@ pub(crate) fn count<T: Sync>(
     watch: &Watch<'_>,
 ) -> Result<Vec<u32>, RunError> {
     let what = "the degree counters";
-    let pieces = anabranch::current_num_threads().min(2 * edges.len() / num_vertices.max(1));
+    let pieces = anabranch::pool::current_num_threads().min(2 * edges.len() / num_vertices.max(1));
     // A tuple increments a label's counter once, so that a piece of 2^32 - 1 tuples cannot overflow it.
     let pieces = pieces.max(edges.len().div_ceil(u32::MAX as usize)).max(1);
     let mut total = zeroed::<u32>(what, num_vertices)?;

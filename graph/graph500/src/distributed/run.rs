@@ -108,7 +108,7 @@ pub fn run(communicator: &dyn Communicator, config: &Config, observer: &dyn Obse
         spec: *spec,
         bfs: crate::BfsKind::Direction,
         processes: communicator.processes(),
-        threads: anabranch::current_num_threads(),
+        threads: anabranch::pool::current_num_threads(),
         generation_seconds,
         construction_seconds,
         searches,

@@ -106,7 +106,7 @@ mod tests {
     use std::sync::OnceLock;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    use anabranch::{CancelHandle, Cancelled, Pool};
+    use anabranch::{Cancelled, Pool, fiber::CancelHandle};
 
     use super::*;
 

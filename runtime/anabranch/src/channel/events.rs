@@ -14,7 +14,7 @@ use std::{fmt, time::Duration};
 
 /// A sleep, as an operation. Made by [`Cx::sleeping`].
 ///
-/// Only waits with a `Cx` can select it; async code has [`sleep_async`](crate::sleep_async).
+/// Only waits with a `Cx` can select it; async code has [`sleep_async`](crate::fiber::sleep_async).
 pub struct Sleeping<'a> {
     cx: &'a Cx<'a>,
     at: u64,

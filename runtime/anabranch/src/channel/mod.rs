@@ -11,8 +11,8 @@
 //! | [`broadcast`] | any number; all receivers get all values | the last so many |
 //!
 //! [`select!`](crate::select) and [`Select`] wait for the first of several operations, with a `Cx` or in async code; a
-//! [`ReceiverSet`] receives from any number of members as if they were one, [`spawn_service`](crate::spawn_service)
-//! makes a fiber that answers requests.
+//! [`ReceiverSet`] receives from any number of members as if they were one,
+//! [`spawn_service`](crate::fiber::spawn_service) makes a fiber that answers requests.
 //!
 //! A receive comes in four forms, and so do the other waits:
 //! - `recv(cx)` waits as long as its scope lasts;

@@ -30,7 +30,7 @@ pub struct Service<Q, R = ()> {
 ///     Total(oneshot::Sender<u64>),
 /// }
 ///
-/// let service = anabranch::spawn_service(|cx, requests| {
+/// let service = anabranch::fiber::spawn_service(|cx, requests| {
 ///     let mut total = 0;
 ///     for request in requests.iter(cx) {
 ///         let Ok(request) = request else { break };

@@ -27,7 +27,7 @@ pub struct After {
 /// [`select!`](crate::select). Its result is the time at which it was completed.
 ///
 /// The time is that of the pool's clock on a thread of a pool, and otherwise that of the system's. It needs a wait with
-/// a `Cx` or of a thread; async code has [`sleep_async`](crate::sleep_async).
+/// a `Cx` or of a thread; async code has [`sleep_async`](crate::fiber::sleep_async).
 ///
 /// ```
 /// use anabranch::{channel, select};

@@ -8,7 +8,8 @@ use crate::{
 use std::{fmt, ptr, sync::Arc};
 
 /// Cancels a scope, from any thread. Made by [`Cx::cancellable`],
-/// [`JoinHandle::cancel_handle`](crate::JoinHandle::cancel_handle) and [`JoinSet::spawn`](crate::JoinSet::spawn).
+/// [`JoinHandle::cancel_handle`](crate::JoinHandle::cancel_handle) and
+/// [`JoinSet::spawn`](crate::fiber::JoinSet::spawn).
 ///
 /// It may outlive the scope; it then does nothing.
 #[derive(Clone)]

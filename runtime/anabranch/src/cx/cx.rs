@@ -71,7 +71,8 @@ impl Deadline {
 ///
 /// Safe functions of the crates concerned, and of `std`, can be led to use memory after it was freed. All fibers with
 /// stacks of their own have this limit; [the guide](crate::guide::hazards#the-limit-of-soundness-thread-locals)
-/// explains it. Apart from that, safe code is sound. Keep a fiber's own values in a [`FiberLocal`](crate::FiberLocal).
+/// explains it. Apart from that, safe code is sound. Keep a fiber's own values in a
+/// [`FiberLocal`](crate::fiber::FiberLocal).
 ///
 /// # What blocks the thread
 /// A fiber that has begun stays on its thread, so it can keep the other fibers of that thread from running:

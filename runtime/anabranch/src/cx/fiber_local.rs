@@ -12,7 +12,7 @@ use std::{fmt, ptr};
 /// handler](crate::Builder::on_panic) of the pool, and the other values are dropped.
 ///
 /// ```
-/// use anabranch::FiberLocal;
+/// use anabranch::fiber::FiberLocal;
 /// use std::cell::Cell;
 ///
 /// static REQUESTS: FiberLocal<Cell<u32>> = FiberLocal::new(|| Cell::new(0));

@@ -76,9 +76,9 @@ where
 impl Cx<'_> {
     /// Runs both closures, possibly in parallel, and returns both results. Both may wait, also for each other.
     ///
-    /// `a` runs here, as a part of the calling fiber: it sees the same [`FiberLocal`](crate::FiberLocal)s. `b` has its
-    /// own, wherever it runs. An idle worker may take `b`, or another fiber starts it as soon as `a` waits. If neither
-    /// happens, `b` runs here after `a`. That costs some nanoseconds more than two plain calls.
+    /// `a` runs here, as a part of the calling fiber: it sees the same [`FiberLocal`](crate::fiber::FiberLocal)s. `b`
+    /// has its own, wherever it runs. An idle worker may take `b`, or another fiber starts it as soon as `a` waits. If
+    /// neither happens, `b` runs here after `a`. That costs some nanoseconds more than two plain calls.
     ///
     /// # Panics
     /// Panics when `a` or `b` panics, once the other one has been cancelled and has ended. If `a` panics before `b` has

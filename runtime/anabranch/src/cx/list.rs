@@ -14,7 +14,7 @@ impl Pool {
     /// that was offered and taken back counts as not started until a worker discards it.)
     ///
     /// ```
-    /// use anabranch::FiberState;
+    /// use anabranch::pool::FiberState;
     /// use std::time::Duration;
     ///
     /// let pool = anabranch::Pool::builder().threads(1).build()?;
@@ -27,7 +27,7 @@ impl Pool {
     /// assert_eq!((fiber.name(), fiber.waits_for()), (Some("sleeper"), Some("sleep")));
     /// println!("{fiber}"); // sleeper: waits for sleep at src/main.rs:4:49 (worker 0)
     /// # sleeper.cancel();
-    /// # Ok::<(), anabranch::BuildError>(())
+    /// # Ok::<(), anabranch::pool::BuildError>(())
     /// ```
     pub fn fibers(&self) -> Vec<FiberInfo> {
         inspect::fibers(self.registry())
@@ -63,7 +63,7 @@ impl Pool {
     /// println!("{report}");
     /// assert!(report.to_string().contains("cycle of 2:"));
     /// # fibers.iter().for_each(|fiber| fiber.cancel());
-    /// # Ok::<(), anabranch::BuildError>(())
+    /// # Ok::<(), anabranch::pool::BuildError>(())
     /// ```
     pub fn report(&self) -> Report {
         inspect::report(&[self.registry()])
@@ -94,7 +94,7 @@ impl Pool {
     /// # #[cfg(all(target_arch = "x86_64", target_os = "linux", not(anabranch_portable_switch)))]
     /// assert!(report.to_string().contains("wait_for_orders"));
     /// # fiber.cancel();
-    /// # Ok::<(), anabranch::BuildError>(())
+    /// # Ok::<(), anabranch::pool::BuildError>(())
     /// ```
     pub fn report_with_stacks(&self) -> Report {
         let pools = [self.registry()];
@@ -120,9 +120,9 @@ pub fn fibers() -> Vec<FiberInfo> {
 ///
 /// ```
 /// let pool = anabranch::Pool::builder().threads(1).build()?;
-/// let report = anabranch::report_all();
+/// let report = anabranch::fiber::report_all();
 /// assert!(report.threads().iter().any(|thread| thread.pool() == pool.id()));
-/// # Ok::<(), anabranch::BuildError>(())
+/// # Ok::<(), anabranch::pool::BuildError>(())
 /// ```
 pub fn report_all() -> Report {
     live::report()
@@ -133,8 +133,8 @@ pub fn report_all() -> Report {
 ///
 /// ```
 /// let pool = anabranch::Pool::builder().threads(1).build()?;
-/// assert_eq!(anabranch::report_all_with_stacks().missing_stacks(), 0);
-/// # Ok::<(), anabranch::BuildError>(())
+/// assert_eq!(anabranch::fiber::report_all_with_stacks().missing_stacks(), 0);
+/// # Ok::<(), anabranch::pool::BuildError>(())
 /// ```
 pub fn report_all_with_stacks() -> Report {
     live::report_with_stacks()

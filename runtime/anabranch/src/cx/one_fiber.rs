@@ -1,9 +1,9 @@
 //! The compiler's error where a closure that runs on another fiber, or on a thread of the pool, uses the `Cx` of the
 //! enclosing code.
 //!
-//! [`Cx`](crate::cx::Cx) and [`FiberScope`](crate::FiberScope) are neither `Send` nor `Sync`. Without explicit impls
-//! the compiler would report the reason once for each field, and for each field of these. So they implement both under
-//! the condition that a type here implements a trait here, which none does. The compiler reports that condition
+//! [`Cx`](crate::cx::Cx) and [`FiberScope`](crate::fiber::FiberScope) are neither `Send` nor `Sync`. Without explicit
+//! impls the compiler would report the reason once for each field, and for each field of these. So they implement both
+//! under the condition that a type here implements a trait here, which none does. The compiler reports that condition
 //! instead, with the text of the trait.
 //!
 //! The traits cannot be named elsewhere, so nothing can implement them. (`for<'any>` is there since the compiler

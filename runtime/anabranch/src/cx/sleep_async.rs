@@ -39,7 +39,7 @@ pub struct SleepAsync {
 /// Panics outside of any pool when the default pool cannot be created.
 ///
 /// ```
-/// use anabranch::{channel, select, sleep_async};
+/// use anabranch::{channel, fiber::sleep_async, select};
 /// use std::time::Duration;
 ///
 /// let (_sender, receiver) = channel::unbounded::<u8>();

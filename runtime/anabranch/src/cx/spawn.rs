@@ -88,19 +88,19 @@ where
     spawn_task(registry, (), |cx| Ok(function(cx)))
 }
 
-/// Spawns a fiber with a name, which [`fibers`](crate::fibers) shows, in the pool that the caller is in, or else in the
-/// default one. See [`spawn`].
+/// Spawns a fiber with a name, which [`fibers`](crate::fiber::fibers) shows, in the pool that the caller is in, or else
+/// in the default one. See [`spawn`].
 ///
 /// # Panics
 /// Outside of any pool, when the default pool cannot be made.
 ///
 /// ```
-/// use anabranch::{FiberState, sync::Trigger};
+/// use anabranch::{pool::FiberState, sync::Trigger};
 ///
 /// let mut stop = Trigger::new();
 /// let signal = stop.signal();
 /// let janitor = anabranch::spawn_named("janitor", move |cx| stop.wait(cx));
-/// assert!(anabranch::fibers().iter().any(|fiber| fiber.name() == Some("janitor")));
+/// assert!(anabranch::fiber::fibers().iter().any(|fiber| fiber.name() == Some("janitor")));
 /// signal.send();
 /// assert_eq!(anabranch::run(|cx| janitor.join(cx)).unwrap(), Ok(()));
 /// ```

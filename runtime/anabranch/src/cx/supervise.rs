@@ -33,7 +33,7 @@ type Hook = Arc<dyn Fn(&Restart<'_>) + Send + Sync>;
 /// How often and how fast the fibers of a [`Cx::supervise`] are started again.
 ///
 /// ```
-/// use anabranch::Supervision;
+/// use anabranch::fiber::Supervision;
 /// use std::{sync::atomic::{AtomicU32, Ordering}, time::Duration};
 ///
 /// let starts = AtomicU32::new(0);
@@ -204,7 +204,7 @@ impl Cx<'_> {
     /// Panics when there are too many restarts, or when `body`, a handler or an unsupervised fiber of the scope panics.
     ///
     /// ```
-    /// use anabranch::{Supervision, channel::unbounded};
+    /// use anabranch::{channel::unbounded, fiber::Supervision};
     ///
     /// let (sender, requests) = unbounded();
     /// ["1", "two", "3"].iter().for_each(|text| sender.try_send(*text).unwrap());

@@ -1,8 +1,44 @@
-//! Fibers: functions on stacks of their own, which a worker switches between.
+//! Fibers beyond [`spawn`](crate::spawn): scopes, sets, races, supervision, services, and lists of what fibers do.
 //!
-//! [`switch`] leaves one stack for another, [`stack`] allocates stacks, and `scheduler` runs a worker's
-//! fibers. On Windows stacks are those of corosensei. Where no stack can be left, as on WebAssembly, there are no
-//! fibers.
+//! A fiber is a function that may wait, on a stack of its own. [`spawn`](crate::spawn) and the methods of
+//! [`Cx`](crate::Cx) start fibers, and this module has the types that they return or accept:
+//!
+//! - [`Cx::scope`](crate::Cx::scope) passes a [`FiberScope`] to its closure, and
+//!   [`Cx::try_scope`](crate::Cx::try_scope) a [`TryScope`]. A scope returns [`ScopedHandle`]s, and its fibers can use
+//!   a [`Spawner`] or [`TrySpawner`].
+//! - A [`JoinSet`] of a scope returns results in the order in which the fibers end, as do the [`Arrivals`] of
+//!   [`Cx::map_unordered`](crate::Cx::map_unordered).
+//! - [`Racers`] and [`FallibleRacers`] are the arguments of [`Cx::race`](crate::Cx::race) and
+//!   [`Cx::race_ok`](crate::Cx::race_ok).
+//! - [`Cx::supervise`](crate::Cx::supervise) restarts fibers that panic, as a [`Supervision`] says.
+//! - [`spawn_service`] starts a fiber that answers requests.
+//! - A [`FiberLocal`] is a fiber's own value. A [`CancelHandle`] cancels a fiber. An [`Interval`] ticks.
+//! - [`fibers`] and [`report_all`] show where each fiber waits, and for what.
+//!
+//! ```
+//! use anabranch::{JoinError, fiber::JoinSet};
+//!
+//! let sum = anabranch::run(|cx| {
+//!     cx.scope(|s| {
+//!         let mut squares: JoinSet<'_, '_, u32> = s.join_set();
+//!         for number in [1, 2, 3] {
+//!             squares.spawn(move |_| number * number);
+//!         }
+//!         let mut sum = 0;
+//!         while let Some(square) = squares.join_next(s)? {
+//!             sum += square;
+//!         }
+//!         Ok::<_, JoinError>(sum)
+//!     })
+//! });
+//! assert_eq!(sum, Ok(14));
+//! ```
+//!
+//! On systems that are neither Unix nor Windows there are no fibers, and this module has only [`CancelHandle`],
+//! [`FiberLocal`] and [`Interval`].
+
+// The private modules are the fibers of a worker: `switch` leaves one stack for another, `stack` allocates stacks, and
+// `scheduler` runs the fibers. On Windows stacks are those of corosensei.
 
 pub(crate) mod kick;
 pub(crate) mod locals;
@@ -42,3 +78,14 @@ pub(crate) mod switch;
 #[cfg(not(all(target_arch = "x86_64", unix, not(anabranch_portable_switch))))]
 #[path = "no_switch.rs"]
 pub(crate) mod switch;
+
+#[cfg(not(loom))]
+pub use crate::cx::{CancelHandle, FiberLocal, Interval};
+#[cfg(all(any(unix, windows), not(loom)))]
+pub use crate::{
+    channel::service::{Service, spawn_service},
+    cx::{
+        Arrivals, FallibleRacers, FiberScope, JoinSet, Joining, Racers, Restart, ScopedHandle, SleepAsync, Spawner,
+        Supervision, Supervisor, TryScope, TrySpawner, fibers, report_all, report_all_with_stacks, sleep_async,
+    },
+};

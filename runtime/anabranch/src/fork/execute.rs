@@ -80,7 +80,7 @@ impl Pool {
     ///
     /// # let pool = anabranch::Pool::builder().threads(2).build().unwrap();
     /// let (sender, receiver) = mpsc::channel();
-    /// pool.execute(move || sender.send(anabranch::current_num_threads()).unwrap());
+    /// pool.execute(move || sender.send(anabranch::pool::current_num_threads()).unwrap());
     /// assert_eq!(receiver.recv(), Ok(2));
     /// ```
     #[track_caller]

@@ -386,7 +386,7 @@ where
 /// ```
 /// /// Counts the pieces into which the pool has cut a range.
 /// fn pieces(len: usize, splits: usize, has_moved: bool) -> usize {
-///     let splits = if has_moved { anabranch::current_num_threads() } else { splits / 2 };
+///     let splits = if has_moved { anabranch::pool::current_num_threads() } else { splits / 2 };
 ///     if len < 2 || splits == 0 {
 ///         return 1;
 ///     }

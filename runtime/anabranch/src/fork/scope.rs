@@ -325,7 +325,7 @@ impl Pool {
     /// let pool = anabranch::Pool::builder().threads(2).thread_name(|i| format!("big-{i}")).build()?;
     /// let name = pool.call(|| std::thread::current().name().map(str::to_owned));
     /// assert!(name.is_some_and(|name| name.starts_with("big-")));
-    /// # Ok::<(), anabranch::BuildError>(())
+    /// # Ok::<(), anabranch::pool::BuildError>(())
     /// ```
     pub fn call<R: Send>(&self, root: impl FnOnce() -> R + Send) -> R {
         if Worker::current().is_of(self.registry()) {

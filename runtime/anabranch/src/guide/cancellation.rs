@@ -6,13 +6,13 @@
 //!
 //! | | what cancels the scope |
 //! |---|---|
-//! | [`Cx::scope`](crate::Cx::scope) | a panic in it; [`FiberScope::cancel`](crate::FiberScope::cancel) |
+//! | [`Cx::scope`](crate::Cx::scope) | a panic in it; [`FiberScope::cancel`](crate::fiber::FiberScope::cancel) |
 //! | [`Cx::join`](crate::Cx::join) | a panic in one half |
 //! | [`Cx::try_join`](crate::Cx::try_join), [`Cx::map_concurrent`](crate::Cx::map_concurrent) | the first error, or a panic |
 //! | [`Cx::race`](crate::Cx::race) | the first result |
 //! | [`Cx::race_ok`](crate::Cx::race_ok) | the first success |
 //! | [`Cx::timeout`](crate::Cx::timeout), [`Cx::with_deadline`](crate::Cx::with_deadline) | the time |
-//! | [`Cx::cancellable`](crate::Cx::cancellable) | its [`CancelHandle`](crate::CancelHandle), from any thread |
+//! | [`Cx::cancellable`](crate::Cx::cancellable) | its [`CancelHandle`](crate::fiber::CancelHandle), from any thread |
 //!
 //! The cancellation of a scope also cancels the scopes within it. A fiber of [`spawn`](crate::spawn) is in no scope.
 //! Its handle cancels it, and so does the drop of its pool.

@@ -16,7 +16,7 @@
 //! sender and one receiver.
 //!
 //! Two things that are not channels: [`Monitor`](crate::sync::Monitor) is a shared value with conditions to wait
-//! for, and [`spawn_service`](crate::spawn_service) makes a fiber that answers requests.
+//! for, and [`spawn_service`](crate::fiber::spawn_service) makes a fiber that answers requests.
 //!
 //! # The forms of an operation
 //! | form | waits at most | where |
@@ -95,13 +95,14 @@
 //! ```
 //!
 //! # Requests and answers
-//! A request carries the sender of a one-shot channel for its answer. [`Service`](crate::Service) makes that channel:
+//! A request carries the sender of a one-shot channel for its answer. [`Service`](crate::fiber::Service) makes that
+//! channel:
 //! ```
 //! use anabranch::channel::oneshot;
 //!
 //! struct Square(u64, oneshot::Sender<u64>);
 //!
-//! let service = anabranch::spawn_service(|cx, requests| {
+//! let service = anabranch::fiber::spawn_service(|cx, requests| {
 //!     while let Ok(Square(n, reply)) = requests.recv(cx) {
 //!         _ = reply.send(n * n);                                  // the client may have gone
 //!     }

@@ -101,7 +101,7 @@
 //! [`Mutex`](crate::sync::Mutex) that fibers share. Each thread that computes has one item open at a time, and the
 //! fibers go on, so a loop of a thousand such items needs no thousand threads. A loop that a fiber calls inline blocks
 //! the fiber's thread in such a wait. If the wait is for another fiber of that thread, it never ends, and the pool
-//! reports it ([`HazardKind::RunOnFiber`](crate::HazardKind::RunOnFiber)).
+//! reports it ([`HazardKind::RunOnFiber`](crate::pool::HazardKind::RunOnFiber)).
 //!
 //! # How many at a time
 //! At most as many threads compute in loops as the pool has. Further callers wait for a slot, about in the order in
@@ -129,7 +129,7 @@
 //! computations are not reported.
 //!
 //! They show in [`Pool::stats`](crate::Pool::stats), which is always on. A timer is late if a fiber of the same thread
-//! computes, and [`timer_lateness`](crate::WorkerStats::timer_lateness) is a histogram of that:
+//! computes, and [`timer_lateness`](crate::pool::WorkerStats::timer_lateness) is a histogram of that:
 //! ```
 //! use anabranch::Pool;
 //! use std::{hint, time::{Duration, Instant}};
@@ -146,7 +146,7 @@
 //! }));
 //! let late = pool.stats().total().timer_lateness;
 //! println!("{late}");                                             // 1, p50 19.1ms, p99 19.1ms, max 19.1ms
-//! # Ok::<(), anabranch::BuildError>(())
+//! # Ok::<(), anabranch::pool::BuildError>(())
 //! ```
 //! A [`trace`](crate::trace) of the program says which fiber it was, also for wake-ups by other fibers and by threads.
 //! `anabranch explain` prints how long fibers that could run waited for their thread, and the runs that kept it:
@@ -161,8 +161,8 @@
 //! ```
 //! `anabranch report` draws a histogram of these waits, and the timeline shows the run.
 //!
-//! The statistics also have [`blocking_calls`](crate::Stats::blocking_calls), and
-//! [`blocking_queued`](crate::Stats::blocking_queued) if calls wait for a thread.
+//! The statistics also have [`blocking_calls`](crate::pool::Stats::blocking_calls), and
+//! [`blocking_queued`](crate::pool::Stats::blocking_queued) if calls wait for a thread.
 //!
 //! # Measure
 //! ```text

@@ -58,7 +58,7 @@
 //!     a + b
 //! }
 //! assert_eq!(pool.run(|cx| fib(cx, 15)), 610);
-//! # Ok::<(), anabranch::BuildError>(())
+//! # Ok::<(), anabranch::pool::BuildError>(())
 //! ```
 //!
 //! # What the compiler rejects

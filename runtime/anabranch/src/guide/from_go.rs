@@ -21,7 +21,7 @@
 //! | `sync.Mutex`, `RWMutex`, `Once`, `Cond` | [`sync`](crate::sync) | `mutex.lock(cx)?`, dropped guards unlock |
 //! | `runtime.Gosched` | [`Cx::yield_now`](crate::Cx::yield_now) | |
 //! | `GOMAXPROCS` | `ANABRANCH_NUM_THREADS`, [`Builder::threads`](crate::Builder::threads) | |
-//! | the goroutine profile | [`fibers()`](crate::fibers) | |
+//! | the goroutine profile | [`fibers()`](crate::fiber::fibers) | |
 //!
 //! # A pipeline
 //! ```

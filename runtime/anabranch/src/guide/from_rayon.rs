@@ -274,7 +274,7 @@
 //! | `scope_fifo`, `in_place_scope_fifo` | [`scope`] | the order of the tasks is not specified |
 //! | `spawn(f)` | [`execute`]; [`spawn`] | `execute` takes `\|\| ..`; `spawn` takes `\|cx\| ..`, and returns a handle |
 //! | `spawn_fifo(f)` | [`execute`] | a thread runs its newest task first |
-//! | `broadcast(f)`, `spawn_broadcast(f)` | [`broadcast`], [`spawn_broadcast`] | `f` takes the index of the thread |
+//! | `broadcast(f)`, `spawn_broadcast(f)` | [`pool::broadcast`], [`pool::spawn_broadcast`] | `f` takes the index of the thread |
 //! | `ThreadPool` | [`Pool`] | its drop waits for what was spawned, and cancels fibers |
 //! | `drop(pool)` | [`Pool::shutdown_background`] | does not wait |
 //! | `pool.install(f)` | [`Pool::install`], [`Pool::call`] | `install` runs `f` on the calling thread, `call` as in rayon |
@@ -291,30 +291,30 @@
 //! | `build`, `build_global` | [`build`], [`build_default`] | `build` waits for the start handlers |
 //! | `spawn_handler(f).build()`, `.build_global()` | [`build_with(f)`], [`build_default_with(f)`] | |
 //! | `build_scoped` | [`build_with`][`build_with(f)`] in a [`std::thread::scope`] | |
-//! | `ThreadBuilder` | [`ThreadBuilder`] | `name` is a `&str` |
-//! | `ThreadPoolBuildError` | [`BuildError`] | |
-//! | `current_num_threads()`, `pool.current_num_threads()` | [`current_num_threads`], [`Pool::num_threads`] | |
+//! | `ThreadBuilder` | [`pool::ThreadBuilder`] | `name` is a `&str` |
+//! | `ThreadPoolBuildError` | [`pool::BuildError`] | |
+//! | `current_num_threads()`, `pool.current_num_threads()` | [`pool::current_num_threads`], [`Pool::num_threads`] | |
 //! | `max_num_threads()` | [`Pool::MAX_THREADS`] | 4,095 |
-//! | `current_thread_index()`, `pool.current_thread_index()` | [`current_thread_index`], [`Pool::current_thread_index`] | constant in a job, but not in a thread |
-//! | `yield_now`, `yield_local` | [`run_pending`], [`run_pending_local`] | return `Some(true)` for `Executed`; [`Cx::yield_now`] is for fibers |
-//! | `current_thread_has_pending_tasks()` | [`has_pending`] | |
-//! | | [`in_pool`], [`current_pool_id`], [`Pool::id`] | additions: in which pool a thread is |
+//! | `current_thread_index()`, `pool.current_thread_index()` | [`pool::current_thread_index`], [`Pool::current_thread_index`] | constant in a job, but not in a thread |
+//! | `yield_now`, `yield_local` | [`pool::run_pending`], [`pool::run_pending_local`] | return `Some(true)` for `Executed`; [`Cx::yield_now`] is for fibers |
+//! | `current_thread_has_pending_tasks()` | [`pool::has_pending`] | |
+//! | | [`pool::in_pool`], [`pool::current_pool_id`], [`Pool::id`] | additions: in which pool a thread is |
 //! | `RAYON_NUM_THREADS` | `ANABRANCH_NUM_THREADS` | |
 //!
-//! [`broadcast`]: crate::broadcast()
+//! [`pool::broadcast`]: crate::pool::broadcast()
 //! [`build`]: crate::Builder::build
 //! [`build_default`]: crate::Builder::build_default
 //! [`build_default_with(f)`]: crate::Builder::build_default_with
 //! [`build_with(f)`]: crate::Builder::build_with
-//! [`BuildError`]: crate::BuildError
-//! [`current_num_threads`]: crate::current_num_threads
-//! [`current_pool_id`]: crate::current_pool_id
-//! [`current_thread_index`]: crate::current_thread_index
+//! [`pool::BuildError`]: crate::pool::BuildError
+//! [`pool::current_num_threads`]: crate::pool::current_num_threads
+//! [`pool::current_pool_id`]: crate::pool::current_pool_id
+//! [`pool::current_thread_index`]: crate::pool::current_thread_index
 //! [`Cx::yield_now`]: crate::Cx::yield_now
 //! [`execute`]: crate::execute
 //! [`FnContext`]: crate::FnContext
-//! [`has_pending`]: crate::has_pending
-//! [`in_pool`]: crate::in_pool
+//! [`pool::has_pending`]: crate::pool::has_pending
+//! [`pool::in_pool`]: crate::pool::in_pool
 //! [`join`]: crate::join
 //! [`join_context`]: crate::join_context
 //! [`on_exit`]: crate::Builder::on_exit
@@ -335,15 +335,15 @@
 //! [`Pool::shutdown_background`]: crate::Pool::shutdown_background
 //! [`Pool::spawn`]: crate::Pool::spawn
 //! [`Pool::spawn_broadcast`]: crate::Pool::spawn_broadcast
-//! [`run_pending`]: crate::run_pending
-//! [`run_pending_local`]: crate::run_pending_local
+//! [`pool::run_pending`]: crate::pool::run_pending
+//! [`pool::run_pending_local`]: crate::pool::run_pending_local
 //! [`scope`]: crate::scope
 //! [`Scope::spawn_broadcast`]: crate::Scope::spawn_broadcast
 //! [`spawn`]: crate::spawn
-//! [`spawn_broadcast`]: crate::spawn_broadcast
+//! [`pool::spawn_broadcast`]: crate::pool::spawn_broadcast
 //! [`stack_size`]: crate::Builder::stack_size
 //! [`thread_name`]: crate::Builder::thread_name
-//! [`ThreadBuilder`]: crate::ThreadBuilder
+//! [`pool::ThreadBuilder`]: crate::pool::ThreadBuilder
 //! [`threads`]: crate::Builder::threads
 //! [`use_current_thread`]: crate::Builder::use_current_thread
 //!
@@ -354,7 +354,7 @@
 //!
 //! Pool::builder().threads(2).build_default()?;                    // was: build_global
 //! assert!(Pool::builder().build_default_with(|thread| Ok(drop(thread))).is_err());
-//! assert_eq!(anabranch::current_num_threads(), Pool::default_pool().num_threads());
+//! assert_eq!(anabranch::pool::current_num_threads(), Pool::default_pool().num_threads());
 //! let pool = Pool::builder()
 //!     .threads(3)
 //!     .stack_size(4 << 20)
@@ -369,9 +369,9 @@
 //! let caller = thread::current().id();
 //! assert_eq!(pool.install(|| thread::current().id()), caller);
 //! assert_ne!(pool.call(|| thread::current().id()), caller);       // was: install
-//! assert_eq!(pool.install(anabranch::current_pool_id), Some(pool.id()));
-//! assert!(pool.install(anabranch::in_pool) && !anabranch::in_pool());
-//! assert!(pool.install(anabranch::current_thread_index).is_some_and(|index| index < 3));
+//! assert_eq!(pool.install(anabranch::pool::current_pool_id), Some(pool.id()));
+//! assert!(pool.install(anabranch::pool::in_pool) && !anabranch::pool::in_pool());
+//! assert!(pool.install(anabranch::pool::current_thread_index).is_some_and(|index| index < 3));
 //! assert_eq!(pool.current_thread_index(), None);
 //!
 //! let names = thread::scope(|s| {                                 // was: build_scoped
@@ -380,7 +380,7 @@
 //!         thread::Builder::new().name("own".into()).spawn_scoped(s, || thread.run()).map(drop)
 //!     })?;
 //!     let name = |_| thread::current().name().map(str::to_owned);
-//!     Ok::<_, anabranch::BuildError>(pool.broadcast(name))
+//!     Ok::<_, anabranch::pool::BuildError>(pool.broadcast(name))
 //! })?;
 //! assert_eq!(names, [Some("own".to_owned()), Some("own".to_owned())]);
 //!
@@ -392,15 +392,15 @@
 //! thread::spawn(|| {
 //!     let pool = Pool::builder().threads(1).use_current_thread().build()?;
 //!     let (sender, receiver) = mpsc::channel();
-//!     pool.execute(move || sender.send(anabranch::current_thread_index()).unwrap());
+//!     pool.execute(move || sender.send(anabranch::pool::current_thread_index()).unwrap());
 //!     while let Err(mpsc::TryRecvError::Empty) = receiver.try_recv() {
-//!         anabranch::run_pending();                               // was: yield_now
+//!         anabranch::pool::run_pending();                         // was: yield_now
 //!     }
-//!     Ok::<_, anabranch::BuildError>(())
+//!     Ok::<_, anabranch::pool::BuildError>(())
 //! })
 //! .join()
 //! .unwrap()?;
-//! # Ok::<(), anabranch::BuildError>(())
+//! # Ok::<(), anabranch::pool::BuildError>(())
 //! ```
 //!
 //! What runs in a pool:
@@ -430,10 +430,10 @@
 //! });
 //!
 //! assert_eq!(pool.broadcast(|index| index), [0, 1, 2]);
-//! assert_eq!(pool.install(|| anabranch::broadcast(|index| index)), [0, 1, 2]);
+//! assert_eq!(pool.install(|| anabranch::pool::broadcast(|index| index)), [0, 1, 2]);
 //! let (of_method, of_function) = (sender.clone(), sender.clone());
 //! pool.spawn_broadcast(move |index| of_method.send(index).unwrap());
-//! pool.install(|| anabranch::spawn_broadcast(move |index| of_function.send(index).unwrap()));
+//! pool.install(|| anabranch::pool::spawn_broadcast(move |index| of_function.send(index).unwrap()));
 //! pool.install(|| anabranch::execute(move || sender.send(4).unwrap()));   // was: spawn
 //! assert_eq!(receiver.iter().sum::<usize>(), 2 * (1 + 2) + 4);
 //!
@@ -441,8 +441,8 @@
 //! assert_eq!(pool.run(|cx| handle.join(cx)).unwrap(), 42);
 //! let handle = anabranch::spawn(|cx| cx.yield_now());
 //! anabranch::run(|cx| handle.join(cx)).unwrap();
-//! assert_eq!((anabranch::has_pending(), anabranch::run_pending_local()), (None, None));
-//! # Ok::<(), anabranch::BuildError>(())
+//! assert_eq!((anabranch::pool::has_pending(), anabranch::pool::run_pending_local()), (None, None));
+//! # Ok::<(), anabranch::pool::BuildError>(())
 //! ```
 //!
 //! # Where a loop is cut
@@ -608,7 +608,7 @@
 //! let (got, sent) = pool.install(|| anabranch::join(move || receiver.recv(), move || sender.send(7)));
 //! assert_eq!((got, sent), (Ok(7), Ok(())));
 //! # }
-//! # Ok::<(), anabranch::BuildError>(())
+//! # Ok::<(), anabranch::pool::BuildError>(())
 //! ```
 //! On other systems the pool knows only of waits with a [`Cx`](crate::Cx), so this program would hang. See
 //! [`hazards`](super::hazards).

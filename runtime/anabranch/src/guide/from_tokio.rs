@@ -7,7 +7,7 @@
 //! | `tokio::spawn(future)` | [`spawn(\|cx\| ..)`](crate::spawn), [`spawn_async(future)`](crate::spawn_async) | |
 //! | `handle.await` | [`handle.join(cx)`](crate::JoinHandle::join) | a handle is a future too |
 //! | `handle.abort()` | [`handle.cancel()`](crate::JoinHandle::cancel) | the function continues, and its waits return `Cancelled` |
-//! | `JoinSet` | [`JoinSet`](crate::JoinSet) of a [`Cx::scope`](crate::Cx::scope) | fibers may borrow |
+//! | `JoinSet` | [`JoinSet`](crate::fiber::JoinSet) of a [`Cx::scope`](crate::Cx::scope) | fibers may borrow |
 //! | `FuturesUnordered`, `buffer_unordered` | [`Cx::map_unordered`](crate::Cx::map_unordered); in order [`Cx::map_concurrent`](crate::Cx::map_concurrent) | |
 //! | `join!`, `try_join!` | [`Cx::join`](crate::Cx::join), [`Cx::try_join`](crate::Cx::try_join) | the halves may run in parallel |
 //! | `select!` over async blocks | [`Cx::race`](crate::Cx::race), [`Cx::race_ok`](crate::Cx::race_ok) | each racer is a closure |
@@ -16,7 +16,7 @@
 //! | `time::pause`, `advance` | [`time::ManualClock`](crate::time::ManualClock) | one clock for each pool |
 //! | `task::yield_now` | [`Cx::yield_now`](crate::Cx::yield_now) | |
 //! | `CancellationToken` | [`Cx::cancellable`](crate::Cx::cancellable) | |
-//! | `task_local!` | [`FiberLocal`](crate::FiberLocal) | |
+//! | `task_local!` | [`FiberLocal`](crate::fiber::FiberLocal) | |
 //! | `sync::{Mutex, RwLock, Semaphore, Barrier, OnceCell}` | [`sync`](crate::sync) | see [below](#locks-and-time-limits) |
 //! | `sync::Notify` | [`sync::Notify`](crate::sync::Notify) | [`sync::Event`](crate::sync::Event) stays set |
 //! | `sync::mpsc` | [`channel::bounded`](crate::channel::bounded), [`channel::spsc`](crate::channel::spsc) | receivers of `bounded` can be cloned |

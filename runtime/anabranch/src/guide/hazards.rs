@@ -27,9 +27,9 @@
 //! - **while you hold a guard that must be dropped in order**, such as the guard of a runtime. Its code may check the
 //!   order, or rely on it.
 //!
-//! Enter and leave these between two waits. Keep a fiber's own values in a [`FiberLocal`](crate::FiberLocal):
+//! Enter and leave these between two waits. Keep a fiber's own values in a [`FiberLocal`](crate::fiber::FiberLocal):
 //! ```
-//! use anabranch::{Cx, FiberLocal};
+//! use anabranch::{Cx, fiber::FiberLocal};
 //! use std::cell::Cell;
 //!
 //! static DEPTH: FiberLocal<Cell<u32>> = FiberLocal::new(|| Cell::new(0));
@@ -142,7 +142,7 @@
 //!     if n == 0 { 0 } else { 1 + depth(frame[0] - 1) }
 //! }
 //! assert_eq!(pool.run(|cx| pool.spawn(|_| depth(1000)).join(cx)).unwrap(), 1000);
-//! # Ok::<(), anabranch::BuildError>(())
+//! # Ok::<(), anabranch::pool::BuildError>(())
 //! ```
 //!
 //! # `fork()`

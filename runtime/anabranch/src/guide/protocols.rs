@@ -53,7 +53,7 @@
 //! # When to use one
 //! | the conversation | use |
 //! |---|---|
-//! | has one request and one answer | [`spawn_service`](crate::spawn_service) |
+//! | has one request and one answer | [`spawn_service`](crate::fiber::spawn_service) |
 //! | has several kinds of messages, all allowed at any time | an `enum` over a [`channel`](crate::channel) |
 //! | allows different messages at different times | [`proto!`](crate::proto!) |
 //! | is between two programs | [`proto!`](crate::proto!) with `#[wire(version = n)]`, and the feature `serde` |
@@ -70,7 +70,7 @@
 //! - **The end.** A dropped endpoint ends the conversation. The other side receives the messages that were sent before,
 //!   and then `Closed`. Each side gets a `Done` with the last message (`-> !`), and in no other way.
 //! - **Delegation.** An endpoint is a value and can be sent: the receiver continues the conversation.
-//! - **Debugging.** [`fibers()`](crate::fibers) shows the state that a fiber waits in, such as
+//! - **Debugging.** [`fibers()`](crate::fiber::fibers) shows the state that a fiber waits in, such as
 //!   `bank::client::LoginResponse::recv`. `anabranch proto FILE.rs` prints the diagram.
 //!
 //! The types do not guarantee that the other side answers. Nor do they prevent that two fibers with two conversations

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | all parts end together, and a panic reaches the caller | [`Cx::scope`](crate::Cx::scope) |
 //! | the first error cancels the rest | [`Cx::try_scope`](crate::Cx::try_scope) |
-//! | results in the order of the ends, and a panic concerns one fiber | [`JoinSet`](crate::JoinSet) |
+//! | results in the order of the ends, and a panic concerns one fiber | [`JoinSet`](crate::fiber::JoinSet) |
 //! | one function, many items, a few at a time | [`Cx::map_concurrent`](crate::Cx::map_concurrent), [`Cx::map_unordered`](crate::Cx::map_unordered) |
 //! | a part that panics starts again | [`Cx::supervise`](crate::Cx::supervise) |
 //! | files, and libraries that block | [`Cx::blocking`](crate::Cx::blocking) |
@@ -16,9 +16,9 @@
 #![cfg_attr(not(feature = "net"), doc = "The chapter `net`, with the feature of that name, is about sockets.")]
 //!
 //! # Connections
-//! The fibers of a [`JoinSet`](crate::JoinSet) belong to a scope, so a server that returns leaves no connection behind.
-//! A panic of one connection is its result, and the others continue. The loop takes results while it accepts. Otherwise
-//! the set would grow.
+//! The fibers of a [`JoinSet`](crate::fiber::JoinSet) belong to a scope, so a server that returns leaves no connection
+//! behind. A panic of one connection is its result, and the others continue. The loop takes results while it accepts.
+//! Otherwise the set would grow.
 //! ```
 //! use anabranch::{Cancelled, Cx, channel::{Receiver, bounded}, select};
 //!
@@ -52,7 +52,7 @@
 //! A server stops in three steps: it stops accepting, it lets the connections end, and it cancels those that take too
 //! long. An [`Event`](crate::sync::Event) begins the first step; a signal handler or an administrator sets it. Each
 //! connection selects on it where it waits for the next request, and so ends between two requests. A time limit ends
-//! the second step, and [`JoinSet::shutdown`](crate::JoinSet::shutdown) is the third.
+//! the second step, and [`JoinSet::shutdown`](crate::fiber::JoinSet::shutdown) is the third.
 //! ```
 //! use anabranch::{Cx, JoinError, channel::{self, Receiver, Sender}, select, sync::Event};
 //! use std::time::Duration;
@@ -131,18 +131,18 @@
 //! | Erlang | anabranch |
 //! |---|---|
 //! | supervisor, `one_for_one` | [`Cx::supervise`](crate::Cx::supervise) |
-//! | `transient` child | [`Supervisor::keep`](crate::Supervisor::keep) |
-//! | `permanent` child | [`Supervisor::keep_always`](crate::Supervisor::keep_always) |
-//! | `temporary` child | a [`JoinSet`](crate::JoinSet) of the scope |
+//! | `transient` child | [`Supervisor::keep`](crate::fiber::Supervisor::keep) |
+//! | `permanent` child | [`Supervisor::keep_always`](crate::fiber::Supervisor::keep_always) |
+//! | `temporary` child | a [`JoinSet`](crate::fiber::JoinSet) of the scope |
 //! | `one_for_all` | a fiber of the supervisor that runs a [`Cx::scope`](crate::Cx::scope) |
-//! | intensity and period | [`Supervision::max_restarts`](crate::Supervision::max_restarts) |
+//! | intensity and period | [`Supervision::max_restarts`](crate::fiber::Supervision::max_restarts) |
 //! | the supervisor gives up, its own supervisor acts | the panic is resumed, and nested supervisors act on it |
-//! | a report of the supervisor | [`Supervision::on_restart`](crate::Supervision::on_restart) |
+//! | a report of the supervisor | [`Supervision::on_restart`](crate::fiber::Supervision::on_restart) |
 //!
 //! A fiber that fails by an error and not by a panic ends, as a transient child that exits normally. Let it panic to
 //! start it again.
 //! ```
-//! use anabranch::{Supervision, channel};
+//! use anabranch::{channel, fiber::Supervision};
 //! use std::{sync::atomic::{AtomicU32, Ordering}, time::Duration};
 //!
 //! let (sender, jobs) = channel::unbounded();
@@ -183,7 +183,7 @@
 //!
 //! ```text
 //! pool.spawn(|cx| loop {
-//!     anabranch::stats().report_metrics("main");
+//!     anabranch::pool::stats().report_metrics("main");
 //!     cx.sleep(Duration::from_secs(10))?;
 //! });
 //! ```

@@ -7,8 +7,8 @@
 //! configure the default pool, call [`build_default`](crate::Builder::build_default) before its first use:
 //! ```
 //! anabranch::Pool::builder().threads(2).thread_name(|i| format!("work-{i}")).build_default()?;
-//! assert_eq!(anabranch::current_num_threads(), 2);
-//! # Ok::<(), anabranch::BuildError>(())
+//! assert_eq!(anabranch::pool::current_num_threads(), 2);
+//! # Ok::<(), anabranch::pool::BuildError>(())
 //! ```
 //! One pool is enough for most programs. Use a second pool for work that must not wait behind other work. Both pools
 //! compete for the cores.
@@ -35,26 +35,27 @@
 //! let (before, after) = (before.total(), pool.stats().total());
 //! assert!(after.stolen >= before.stolen && after.published >= before.published);
 //! println!("{} stolen, {:?} spent searching", after.stolen - before.stolen, after.searching - before.searching);
-//! # Ok::<(), anabranch::BuildError>(())
+//! # Ok::<(), anabranch::pool::BuildError>(())
 //! ```
 //! | what you see | what it means |
 //! |---|---|
 //! | `searching` is large compared with `working` | there is too little parallel work for the threads |
 //! | `stolen` grows by thousands in a millisecond | the pieces that threads steal are small |
 //! | `raided` is large | the work runs long without a fork, so idle threads publish the forks of busy ones |
-//! | [`blocking_queued`](crate::Stats::blocking_queued) is often not 0 | blocking calls wait for `max_blocking_threads` |
-//! | [`timer_lateness`](crate::WorkerStats::timer_lateness) has timers late by several milliseconds | fibers compute for long: see [how to find them](crate::guide::compute_and_serve#how-to-find-a-fiber-that-computes) |
-//! | [`slots_lent`](crate::Stats::slots_lent), [`spare_threads`](crate::Stats::spare_threads) grow | threads block in foreign calls |
-//! | [`spares_refused`](crate::Stats::spares_refused) is not 0 | the pool could not replace a blocked thread, because of `max_spare_threads` or a limit of the system |
-//! | [`uses_membarrier`](crate::Stats::uses_membarrier) is false | each join takes a lock, some 20 ns, because the kernel is old or a filter forbids `membarrier` |
+//! | [`blocking_queued`](crate::pool::Stats::blocking_queued) is often not 0 | blocking calls wait for `max_blocking_threads` |
+//! | [`timer_lateness`](crate::pool::WorkerStats::timer_lateness) has timers late by several milliseconds | fibers compute for long: see [how to find them](crate::guide::compute_and_serve#how-to-find-a-fiber-that-computes) |
+//! | [`slots_lent`](crate::pool::Stats::slots_lent), [`spare_threads`](crate::pool::Stats::spare_threads) grow | threads block in foreign calls |
+//! | [`spares_refused`](crate::pool::Stats::spares_refused) is not 0 | the pool could not replace a blocked thread, because of `max_spare_threads` or a limit of the system |
+//! | [`uses_membarrier`](crate::pool::Stats::uses_membarrier) is false | each join takes a lock, some 20 ns, because the kernel is old or a filter forbids `membarrier` |
 //!
 //! # Finding a hang
-//! [`fibers()`](crate::fibers) and [`Pool::fibers`](crate::Pool::fibers) list the fibers of a pool, and the threads
-//! that wait inside `run`. Each entry has the name, the state, the operation that it waits for, and the place in the
-//! source. Name fibers by [`spawn_named`](crate::FiberScope::spawn_named) or [`Cx::set_name`](crate::Cx::set_name).
-//! [`Pool::report`](crate::Pool::report) and [`report_all`](crate::report_all) return a [`Report`](crate::Report). It
-//! also has the time of each wait, the place where each fiber was spawned, the holder of each lock, the threads, and
-//! the cycles of fibers that wait for each other's locks. As text, it shows fibers that do the same on one line.
+//! [`fibers()`](crate::fiber::fibers) and [`Pool::fibers`](crate::Pool::fibers) list the fibers of a pool, and the
+//! threads that wait inside `run`. Each entry has the name, the state, the operation that it waits for, and the place
+//! in the source. Name fibers by [`spawn_named`](crate::fiber::FiberScope::spawn_named) or
+//! [`Cx::set_name`](crate::Cx::set_name). [`Pool::report`](crate::Pool::report) and
+//! [`report_all`](crate::fiber::report_all) return a [`Report`](crate::pool::Report). It also has the time of each
+//! wait, the place where each fiber was spawned, the holder of each lock, the threads, and the cycles of fibers that
+//! wait for each other's locks. As text, it shows fibers that do the same on one line.
 //!
 //! **On a signal.** With `ANABRANCH_REPORT_SIGNAL=USR1` in its environment, a program on Unix prints the report of all
 //! pools to its standard error stream when it gets that signal, also while all its threads are blocked. The value is
@@ -80,11 +81,12 @@
 //! [`Builder::without_deadlock_detection`](crate::Builder::without_deadlock_detection) for a pool.
 //!
 //! **With stacks.** [`Pool::report_with_stacks`](crate::Pool::report_with_stacks) and
-//! [`report_all_with_stacks`](crate::report_all_with_stacks) add the stacks of those that wait. Reports on a signal and
-//! of a deadlock have them if `RUST_BACKTRACE` is set, as panics do. Suspended fibers have stacks on Linux on x86-64.
+//! [`report_all_with_stacks`](crate::fiber::report_all_with_stacks) add the stacks of those that wait. Reports on a
+//! signal and of a deadlock have them if `RUST_BACKTRACE` is set, as panics do. Suspended fibers have stacks on Linux
+//! on x86-64.
 //!
 //! ```
-//! use anabranch::{FiberState, Pool, channel};
+//! use anabranch::{Pool, channel, pool::FiberState};
 //! use std::thread;
 //!
 //! let pool = Pool::builder().threads(1).build()?;
@@ -100,14 +102,14 @@
 //! assert_eq!(fiber.waits_for(), Some("Receiver::recv"));
 //! println!("{fiber}");    // consumer: waits for Receiver::recv at src/main.rs:6:72 (worker 0)
 //! stuck.cancel();
-//! # Ok::<(), anabranch::BuildError>(())
+//! # Ok::<(), anabranch::pool::BuildError>(())
 //! ```
 //! | what the list shows | what to look for |
 //! |---|---|
 //! | two fibers wait for each other's channel or lock | two orders of locking: use one order, or a time limit |
 //! | all fibers wait to receive | a sender that is alive and sends nothing |
-//! | many are [`Ready`](crate::FiberState::Ready) on one worker, and one runs there | a long computation, or a call that blocks the thread: use [`Cx::blocking`](crate::Cx::blocking) for both |
-//! | many are [`Unstarted`](crate::FiberState::Unstarted) | threads that are all busy or blocked, or a reached limit [`max_fibers`](crate::Builder::max_fibers) |
+//! | many are [`Ready`](crate::pool::FiberState::Ready) on one worker, and one runs there | a long computation, or a call that blocks the thread: use [`Cx::blocking`](crate::Cx::blocking) for both |
+//! | many are [`Unstarted`](crate::pool::FiberState::Unstarted) | threads that are all busy or blocked, or a reached limit [`max_fibers`](crate::Builder::max_fibers) |
 //! | no fiber that waits | compute code, or a lock of `std`: use a debugger |
 //!
 //! # A blocked worker
@@ -115,7 +117,7 @@
 //! its thread for a second while the thread has other fibers. By default the pool writes a report as a line to the
 //! standard error stream. A handler can receive it instead:
 //! ```
-//! use anabranch::{HazardKind, Pool};
+//! use anabranch::{Pool, pool::HazardKind};
 //! use std::{sync::mpsc, time::Duration};
 //!
 //! let (sender, hazards) = mpsc::channel();
@@ -130,7 +132,7 @@
 //! let (kind, text) = hazards.recv().unwrap();
 //! assert_eq!(kind, HazardKind::RunOnFiber);
 //! assert!(text.starts_with("fiber `careless` waits inside of `run`"));
-//! # Ok::<(), anabranch::BuildError>(())
+//! # Ok::<(), anabranch::pool::BuildError>(())
 //! ```
 //!
 //! # Measuring

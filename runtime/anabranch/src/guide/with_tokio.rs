@@ -95,7 +95,7 @@
 //! ```
 //! A fiber continues when its handle is dropped. A guard cancels it together with the task that awaits it:
 //! ```
-//! use anabranch::{CancelHandle, Cancelled, Cx, JoinError};
+//! use anabranch::{Cancelled, Cx, JoinError, fiber::CancelHandle};
 //! use std::time::Duration;
 //!
 //! struct CancelOnDrop(CancelHandle);

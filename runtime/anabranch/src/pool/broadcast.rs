@@ -30,8 +30,8 @@ use crate::{
 
 impl Pool {
     /// Runs `op` once on each of the pool's own threads, with the thread's number, and returns the results in that
-    /// order. If `op` asks for the [index of its thread](crate::current_thread_index), that is the same number. `op`
-    /// then waits if a guest has that index.
+    /// order. If `op` asks for the [index of its thread](crate::pool::current_thread_index), that is the same number.
+    /// `op` then waits if a guest has that index.
     ///
     /// A thread that is at work runs `op` when that piece of work has ended, or when it waits in a
     /// [`join`](crate::join), a [`scope`](crate::scope) or a broadcast. So `op` may run on top of any work of this
@@ -80,8 +80,8 @@ impl Pool {
 /// cannot be made.
 ///
 /// ```
-/// let indices: Vec<_> = (0..anabranch::current_num_threads()).collect();
-/// assert_eq!(anabranch::broadcast(|index| index), indices);
+/// let indices: Vec<_> = (0..anabranch::pool::current_num_threads()).collect();
+/// assert_eq!(anabranch::pool::broadcast(|index| index), indices);
 /// ```
 #[track_caller]
 pub fn broadcast<R: Send>(op: impl Fn(usize) -> R + Sync) -> Vec<R> {
@@ -98,8 +98,8 @@ pub fn broadcast<R: Send>(op: impl Fn(usize) -> R + Sync) -> Vec<R> {
 /// use std::sync::mpsc;
 ///
 /// let (sender, receiver) = mpsc::channel();
-/// anabranch::spawn_broadcast(move |index| sender.send(index).unwrap());
-/// assert_eq!(receiver.into_iter().count(), anabranch::current_num_threads());
+/// anabranch::pool::spawn_broadcast(move |index| sender.send(index).unwrap());
+/// assert_eq!(receiver.into_iter().count(), anabranch::pool::current_num_threads());
 /// ```
 #[track_caller]
 pub fn spawn_broadcast(op: impl Fn(usize) + Send + Sync + 'static) {

@@ -53,10 +53,10 @@ impl Builder {
     ///         std::thread::Builder::new().name(thread.name().to_owned()).spawn_scoped(s, || thread.run())?;
     ///         Ok(())
     ///     })?;
-    ///     Ok::<i32, anabranch::BuildError>(pool.call(|| numbers.drain(..).sum()))
+    ///     Ok::<i32, anabranch::pool::BuildError>(pool.call(|| numbers.drain(..).sum()))
     /// })?;
     /// assert_eq!(sum, 6);
-    /// # Ok::<(), anabranch::BuildError>(())
+    /// # Ok::<(), anabranch::pool::BuildError>(())
     /// ```
     pub fn build_with(
         self,

@@ -20,7 +20,7 @@ pub(super) const DEFAULT_SPARES: usize = 256;
 ///
 /// let pool = Pool::builder().threads(2).thread_name(|i| format!("render-{i}")).build()?;
 /// assert_eq!(pool.num_threads(), 2);
-/// # Ok::<(), anabranch::BuildError>(())
+/// # Ok::<(), anabranch::pool::BuildError>(())
 /// ```
 #[must_use]
 #[derive(Default)]
@@ -103,8 +103,8 @@ impl Builder {
     }
 
     /// Sets a handler for hazards: a fiber that keeps the thread to which other fibers are bound, see
-    /// [`HazardKind`](crate::HazardKind). Without a handler the pool writes a line to the standard error stream, if
-    /// that is writable.
+    /// [`HazardKind`](crate::pool::HazardKind). Without a handler the pool writes a line to the standard error stream,
+    /// if that is writable.
     ///
     /// The handler runs in the middle of a wait, or on the pool's heartbeat worker. It must not wait. A panic in it
     /// goes to the panic handler. The pool detects a blocked thread only on Linux, and only if a thread of the pool is
@@ -114,14 +114,14 @@ impl Builder {
     /// use std::{sync::mpsc, time::Duration};
     ///
     /// let (sender, receiver) = mpsc::channel();
-    /// let on_hazard = move |hazard: &anabranch::Hazard| _ = sender.send(hazard.kind());
+    /// let on_hazard = move |hazard: &anabranch::pool::Hazard| _ = sender.send(hazard.kind());
     /// let pool = anabranch::Pool::builder().threads(1).on_hazard(on_hazard).build()?;
     /// pool.run(|cx| {
     ///     let fiber = pool.spawn(|_| anabranch::run(|cx| cx.sleep(Duration::from_millis(1))));
     ///     fiber.join(cx).unwrap().unwrap();
     /// });
-    /// assert_eq!(receiver.recv(), Ok(anabranch::HazardKind::RunOnFiber));
-    /// # Ok::<(), anabranch::BuildError>(())
+    /// assert_eq!(receiver.recv(), Ok(anabranch::pool::HazardKind::RunOnFiber));
+    /// # Ok::<(), anabranch::pool::BuildError>(())
     /// ```
     pub fn on_hazard(mut self, handler: impl Fn(&Hazard) + Send + Sync + 'static) -> Self {
         self.config.on_hazard = Some(Box::new(handler));
@@ -156,7 +156,7 @@ impl Builder {
     /// let cycle = report.cycles().next().unwrap();
     /// assert_eq!((cycle.len(), cycle[0].name(), cycle[0].waits_for()), (1, Some("twice"), Some("Mutex::lock")));
     /// fiber.cancel();
-    /// # Ok::<(), anabranch::BuildError>(())
+    /// # Ok::<(), anabranch::pool::BuildError>(())
     /// ```
     pub fn on_deadlock(mut self, handler: impl Fn(&Report) + Send + Sync + 'static) -> Self {
         self.config.on_deadlock = Some(Box::new(handler));
@@ -191,7 +191,7 @@ impl Builder {
     /// has one set of hooks; a later call replaces them.
     ///
     /// ```
-    /// use anabranch::{FiberHooks, HookedFiber, Pool};
+    /// use anabranch::{Pool, pool::{FiberHooks, HookedFiber}};
     /// use std::sync::{Arc, atomic::{AtomicU32, Ordering}};
     ///
     /// struct Count(Arc<AtomicU32>);
@@ -211,7 +211,7 @@ impl Builder {
     /// let fiber = pool.spawn(|cx| (0..3).for_each(|_| cx.yield_now()));
     /// pool.run(|cx| fiber.join(cx)).unwrap();
     /// assert_eq!(suspensions.load(Ordering::Relaxed), 3);
-    /// # Ok::<(), anabranch::BuildError>(())
+    /// # Ok::<(), anabranch::pool::BuildError>(())
     /// ```
     pub fn fiber_hooks(mut self, hooks: impl FiberHooks) -> Self {
         self.config.hooks = Some(Box::new(hooks));
@@ -262,7 +262,7 @@ impl Builder {
     /// }).unwrap();
     /// assert_eq!(sum, 328_350);
     /// assert!(pool.stats().blocking_threads <= 4);
-    /// # Ok::<(), anabranch::BuildError>(())
+    /// # Ok::<(), anabranch::pool::BuildError>(())
     /// ```
     pub fn max_blocking_threads(mut self, threads: usize) -> Self {
         self.blocking.most = threads;
@@ -326,7 +326,7 @@ impl Builder {
     /// ```
     /// let pool = anabranch::Pool::builder().threads(1).fiber_guard_size(64 << 10).build()?;
     /// assert_eq!(pool.run(|cx| pool.spawn(|_| 3).join(cx)).unwrap(), 3);
-    /// # Ok::<(), anabranch::BuildError>(())
+    /// # Ok::<(), anabranch::pool::BuildError>(())
     /// ```
     pub fn fiber_guard_size(mut self, bytes: usize) -> Self {
         self.stacks.guard_size = bytes;
@@ -354,7 +354,7 @@ impl Builder {
     /// }
     /// manual.advance(Duration::from_secs(3600));
     /// assert!(pool.run(|cx| sleeper.join(cx)).unwrap().is_ok());
-    /// # Ok::<(), anabranch::BuildError>(())
+    /// # Ok::<(), anabranch::pool::BuildError>(())
     /// ```
     pub fn clock(mut self, clock: Clock) -> Self {
         self.clock = clock;
@@ -366,8 +366,8 @@ impl Builder {
     ///
     /// The thread is in the pool from then on, so [`join`](crate::join) and the like use this pool. It runs other work
     /// of the pool only when it waits in a [`join`](crate::join), a [`scope`](crate::scope) or a broadcast, as far as
-    /// it waits for that work, or by [`run_pending`](crate::run_pending). In a pool of one thread, a spare thread runs
-    /// [tasks](Pool::execute) and fibers while this one waits. Start and exit handlers do not run for it.
+    /// it waits for that work, or by [`run_pending`](crate::pool::run_pending). In a pool of one thread, a spare thread
+    /// runs [tasks](Pool::execute) and fibers while this one waits. Start and exit handlers do not run for it.
     ///
     /// The thread holds one of the pool's slots also while it does something else, and one idle thread of the pool
     /// wakes up at intervals meanwhile. If the thread ends before the pool, the pool must not broadcast any more.
@@ -381,10 +381,10 @@ impl Builder {
     /// ```
     /// std::thread::spawn(|| {
     ///     let pool = anabranch::Pool::builder().threads(2).use_current_thread().build().unwrap();
-    ///     assert_eq!(anabranch::current_thread_index(), Some(0));
+    ///     assert_eq!(anabranch::pool::current_thread_index(), Some(0));
     ///     assert_eq!(anabranch::join(|| 1, || 2), (1, 2));
     ///     drop(pool);
-    ///     assert!(!anabranch::in_pool());
+    ///     assert!(!anabranch::pool::in_pool());
     /// })
     /// .join()
     /// .unwrap();

@@ -1,7 +1,7 @@
 //! A thread of the program as one of a pool's own threads, until the pool or the thread ends.
 //!
 //! The thread holds the worker entry 0, and never runs the main loop. It works where it forks, and runs other work of
-//! the pool where it waits, or by [`run_pending`](crate::run_pending).
+//! the pool where it waits, or by [`run_pending`](crate::pool::run_pending).
 //!
 //! | the thread is  | left by                                                                                        |
 //! |----------------|------------------------------------------------------------------------------------------------|

@@ -42,15 +42,15 @@ impl Pool {
     /// Functions such as [`join`](crate::join) and [`scope`](crate::scope) use it outside of any pool. The reference is
     /// `'static`, so it is a handle of the pool that can be copied, stored and sent. Functions for the pool that the
     /// caller is in, or else for the default one, are [`spawn`](crate::spawn), [`spawn_named`](crate::spawn_named),
-    /// [`spawn_async`](crate::spawn_async), [`execute`](crate::execute), [`fibers`](crate::fibers) and
-    /// [`stats`](crate::stats).
+    /// [`spawn_async`](crate::spawn_async), [`execute`](crate::execute), [`fibers`](crate::fiber::fibers) and
+    /// [`stats`](crate::pool::stats).
     ///
     /// # Panics
     /// Panics when `ANABRANCH_NUM_THREADS` is set and is not a valid number of threads.
     ///
     /// ```
     /// let default = anabranch::Pool::default_pool();
-    /// assert_eq!(default.install(anabranch::current_pool_id), Some(default.id()));
+    /// assert_eq!(default.install(anabranch::pool::current_pool_id), Some(default.id()));
     /// let handle = default.spawn_named("reporter", |_| default.stats().workers.len());
     /// assert_eq!(default.run(|cx| handle.join(cx)).unwrap(), default.num_threads());
     /// ```
@@ -172,7 +172,7 @@ impl Builder {
 ///
 /// ```
 /// let pool = anabranch::Pool::builder().threads(3).build().unwrap();
-/// assert_eq!(pool.install(anabranch::current_num_threads), 3);
+/// assert_eq!(pool.install(anabranch::pool::current_num_threads), 3);
 /// ```
 ///
 /// # Panics
@@ -187,9 +187,9 @@ pub fn current_num_threads() -> usize {
 ///
 /// ```
 /// assert_eq!(anabranch::join(|| 1, || 2), (1, 2));
-/// println!("{}", anabranch::stats());
+/// println!("{}", anabranch::pool::stats());
 /// # let pool = anabranch::Pool::builder().threads(3).build().unwrap();
-/// assert_eq!(pool.install(anabranch::stats).workers.len(), 3);
+/// assert_eq!(pool.install(anabranch::pool::stats).workers.len(), 3);
 /// ```
 ///
 /// # Panics
@@ -210,8 +210,8 @@ pub fn current_pool_id() -> Option<PoolId> {
 ///
 /// ```
 /// let pool = anabranch::Pool::builder().threads(1).build().unwrap();
-/// assert!(pool.install(anabranch::in_pool));
-/// assert!(!anabranch::in_pool());
+/// assert!(pool.install(anabranch::pool::in_pool));
+/// assert!(!anabranch::pool::in_pool());
 /// ```
 #[inline]
 pub fn in_pool() -> bool {

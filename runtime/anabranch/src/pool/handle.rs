@@ -31,7 +31,7 @@ use std::{
 /// let pool = anabranch::Pool::builder().threads(4).build()?;
 /// let (a, b) = pool.install(|| anabranch::join(|| 6 * 7, || "both"));
 /// assert_eq!((a, b), (42, "both"));
-/// # Ok::<(), anabranch::BuildError>(())
+/// # Ok::<(), anabranch::pool::BuildError>(())
 /// ```
 pub struct Pool {
     pub(super) registry: Arc<Registry>,
@@ -76,14 +76,14 @@ impl Pool {
     /// ```
     /// let pools = [1, 1].map(|threads| anabranch::Pool::builder().threads(threads).build().unwrap());
     /// assert_ne!(pools[0].id(), pools[1].id());
-    /// assert_eq!(pools[0].install(anabranch::current_pool_id), Some(pools[0].id()));
+    /// assert_eq!(pools[0].install(anabranch::pool::current_pool_id), Some(pools[0].id()));
     /// ```
     pub fn id(&self) -> PoolId {
         self.registry.id
     }
 
     /// Returns the index of the calling thread among those that work in this pool, or `None` if it is not in this pool.
-    /// See [`current_thread_index`](crate::current_thread_index).
+    /// See [`current_thread_index`](crate::pool::current_thread_index).
     ///
     /// ```
     /// # let [pool, other] = [2, 2].map(|n| anabranch::Pool::builder().threads(n).build().unwrap());

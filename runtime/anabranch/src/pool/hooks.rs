@@ -27,8 +27,8 @@ pub trait FiberHooks: Send + Sync + 'static {
     /// The fiber continues on the same thread. If `suspend` has panicked, this is not called.
     fn resume(&self, fiber: &HookedFiber<'_>, saved: Self::Saved);
 
-    /// The function of the fiber has returned or panicked, and its [fiber-locals](crate::FiberLocal) were dropped. A
-    /// fiber that waits for its end may continue before this is called.
+    /// The function of the fiber has returned or panicked, and its [fiber-locals](crate::fiber::FiberLocal) were
+    /// dropped. A fiber that waits for its end may continue before this is called.
     fn end(&self, fiber: &HookedFiber<'_>) {
         let _ = fiber;
     }

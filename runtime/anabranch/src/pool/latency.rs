@@ -59,7 +59,7 @@ impl LatencyCounters {
 }
 
 /// A histogram of delays. The bounds of its buckets are powers of two, in nanoseconds. See
-/// [`WorkerStats::timer_lateness`](crate::WorkerStats::timer_lateness).
+/// [`WorkerStats::timer_lateness`](crate::pool::WorkerStats::timer_lateness).
 ///
 /// ```
 /// use std::time::Duration;
@@ -78,7 +78,7 @@ impl LatencyCounters {
 /// }
 /// assert_eq!(late.count(), late.buckets().map(|(_, count)| count).sum::<u64>());
 /// assert!(late.quantile(0.5) <= late.max());
-/// # Ok::<(), anabranch::BuildError>(())
+/// # Ok::<(), anabranch::pool::BuildError>(())
 /// ```
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub struct LatencyHistogram {
@@ -90,7 +90,7 @@ impl LatencyHistogram {
     /// Returns the number of delays.
     ///
     /// ```
-    /// assert_eq!(anabranch::LatencyHistogram::default().count(), 0);
+    /// assert_eq!(anabranch::pool::LatencyHistogram::default().count(), 0);
     /// ```
     pub fn count(&self) -> u64 {
         self.counts.iter().sum()
@@ -99,7 +99,7 @@ impl LatencyHistogram {
     /// Returns the longest delay. This is exact. Returns zero if there are no delays.
     ///
     /// ```
-    /// assert!(anabranch::LatencyHistogram::default().max().is_zero());
+    /// assert!(anabranch::pool::LatencyHistogram::default().max().is_zero());
     /// ```
     pub fn max(&self) -> Duration {
         Duration::from_nanos(self.max)
@@ -110,7 +110,7 @@ impl LatencyHistogram {
     /// there are no delays. `q` is limited to 0 to 1.
     ///
     /// ```
-    /// let late = anabranch::stats().total().timer_lateness;
+    /// let late = anabranch::pool::stats().total().timer_lateness;
     /// assert!(late.quantile(0.5) <= late.quantile(0.99) && late.quantile(1.0) == late.max());
     /// ```
     pub fn quantile(&self, q: f64) -> Duration {
@@ -131,7 +131,7 @@ impl LatencyHistogram {
     /// ```
     /// use std::time::Duration;
     ///
-    /// let late = anabranch::stats().total().timer_lateness;
+    /// let late = anabranch::pool::stats().total().timer_lateness;
     /// // Timers that were late by 8 ms or more.
     /// let long = late.buckets().filter(|(range, _)| range.start >= Duration::from_millis(8));
     /// println!("{} of {}", long.map(|(_, count)| count).sum::<u64>(), late.count());

@@ -1,8 +1,29 @@
-//! The pool: its workers, and the threads that run them.
+//! Pools beyond [`Pool`]: the caller's place in a pool, pending work, statistics, hooks, hazards and reports.
 //!
-//! A [`Registry`](registry::Registry) has a list of [workers](worker::Worker). A pool thread runs the [main
-//! loop](main_loop) on one of them, which [steals](steal) work and [sleeps](sleep) when there is none. The [system
-//! monitor](sysmon) finds blocked threads.
+//! A [`Pool`] runs forks, tasks and fibers on its threads. Most programs use the default pool, which the first call
+//! makes. A [`Builder`](crate::Builder) makes other pools, and fails with a [`BuildError`]. This module has:
+//!
+//! - functions for the pool that the caller is in: [`current_num_threads`], [`current_thread_index`],
+//!   [`current_pool_id`], [`in_pool`];
+//! - [`broadcast`] and [`spawn_broadcast`], which run a closure on every thread of that pool;
+//! - [`run_pending`], [`run_pending_local`] and [`has_pending`], for a thread that must wait by a loop;
+//! - [`stats`], the counters of a pool and of its workers ([`Stats`], [`WorkerStats`], [`LatencyHistogram`]);
+//! - the arguments of handlers: [`Hazard`], [`FiberHooks`], [`ThreadBuilder`];
+//! - a [`Report`] of the threads and fibers of a pool.
+//!
+//! ```
+//! use anabranch::{Pool, pool};
+//!
+//! let two = Pool::builder().threads(2).build()?;
+//! assert_eq!(two.install(pool::current_num_threads), 2);
+//! assert_eq!(two.install(|| pool::broadcast(|index| index)), [0, 1]);
+//! assert_eq!(pool::current_thread_index(), None); // outside of any pool
+//! assert_eq!(two.stats().workers.len(), 3); // one more for a guest
+//! # Ok::<(), pool::BuildError>(())
+//! ```
+
+// The private modules: a `Registry` has a list of workers. A pool thread runs the main loop on one of them, which
+// steals work and sleeps when there is none. The system monitor finds blocked threads.
 
 pub(crate) mod admission;
 pub(crate) mod indices;
@@ -15,7 +36,7 @@ cfg_if! {
         mod broadcast;
         mod build;
         mod build_error;
-        mod builder;
+        pub(crate) mod builder;
         mod clock;
         pub(crate) mod counter;
         mod crowding;
@@ -77,9 +98,7 @@ pub use self::tracing_spans::TracingSpans;
 pub use self::{
     broadcast::{broadcast, spawn_broadcast},
     build_error::BuildError,
-    builder::Builder,
     default_pool::{current_num_threads, current_pool_id, in_pool, stats},
-    handle::Pool,
     hazard::{Hazard, HazardKind},
     hooks::{FiberHooks, HookedFiber},
     id::PoolId,
@@ -90,3 +109,6 @@ pub use self::{
     thread_builder::ThreadBuilder,
     thread_index::current_thread_index,
 };
+// The root of the crate exports it.
+#[cfg(not(loom))]
+pub(crate) use self::handle::Pool;

@@ -72,10 +72,10 @@ impl ForkJoin<'_> {
 ///     let signal = Arc::clone(&is_done);
 ///     anabranch::execute(move || signal.store(true, Ordering::Release));
 ///     while !is_done.load(Ordering::Acquire) {
-///         anabranch::run_pending();
+///         anabranch::pool::run_pending();
 ///     }
 /// });
-/// assert_eq!(anabranch::run_pending(), None);
+/// assert_eq!(anabranch::pool::run_pending(), None);
 /// ```
 pub fn run_pending() -> Option<bool> {
     let me = Worker::current();
@@ -94,9 +94,9 @@ pub fn run_pending() -> Option<bool> {
 ///
 /// ```
 /// let pool = anabranch::Pool::builder().threads(1).build().unwrap();
-/// let (ran, _) = pool.install(|| anabranch::join(anabranch::run_pending_local, || ()));
+/// let (ran, _) = pool.install(|| anabranch::join(anabranch::pool::run_pending_local, || ()));
 /// assert!(ran.is_some());
-/// assert_eq!(anabranch::run_pending_local(), None);
+/// assert_eq!(anabranch::pool::run_pending_local(), None);
 /// ```
 pub fn run_pending_local() -> Option<bool> {
     let me = Worker::current();
@@ -112,8 +112,8 @@ pub fn run_pending_local() -> Option<bool> {
 ///
 /// ```
 /// let pool = anabranch::Pool::builder().threads(1).build().unwrap();
-/// assert_eq!(pool.install(anabranch::has_pending), Some(false));
-/// assert_eq!(anabranch::has_pending(), None);
+/// assert_eq!(pool.install(anabranch::pool::has_pending), Some(false));
+/// assert_eq!(anabranch::pool::has_pending(), None);
 /// ```
 pub fn has_pending() -> Option<bool> {
     let me = Worker::current();

@@ -237,7 +237,7 @@ impl ThreadInfo {
 
 /// What the fibers and threads of a pool, or of all pools, do and wait for. Its `Display` is made for people.
 ///
-/// See [`Pool::report`](crate::Pool::report) and [`report_all`](crate::report_all).
+/// See [`Pool::report`](crate::Pool::report) and [`report_all`](crate::fiber::report_all).
 #[derive(Debug, Clone, Default)]
 pub struct Report {
     pub(crate) pools: Vec<PoolId>,

@@ -46,7 +46,7 @@ impl Stats {
     /// the pool's own threads is `anabranch_time_micros_total`, with the label `state`: `working`, `searching` or
     /// `parked`.
     ///
-    /// The histogram [`timer_lateness`](crate::WorkerStats::timer_lateness) is exported as counters with the
+    /// The histogram [`timer_lateness`](crate::pool::WorkerStats::timer_lateness) is exported as counters with the
     /// conventions of Prometheus: `anabranch_timer_lateness_seconds_bucket`, with the label `le`, counts the timers
     /// that were late by less than `le` seconds.
     ///
@@ -54,7 +54,7 @@ impl Stats {
     /// let pool = anabranch::Pool::builder().threads(2).build()?;
     /// pool.stats().describe_metrics();        // once
     /// pool.stats().report_metrics("main");    // now and then
-    /// # Ok::<(), anabranch::BuildError>(())
+    /// # Ok::<(), anabranch::pool::BuildError>(())
     /// ```
     pub fn report_metrics(&self, pool: &str) {
         for (name, _, value) in counters(self) {

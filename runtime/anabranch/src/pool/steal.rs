@@ -172,9 +172,9 @@ impl Registry {
         self.workers().any(|worker| worker.fork_join().has_stranded_work()) || !self.injected.tasks.is_empty()
     }
 
-    /// Searches as the heartbeat worker, or for [`run_pending`](crate::run_pending), and returns whether there is work.
-    /// Requests work of the workers that were busy since its last look, and raids those that do not serve the request
-    /// because they are in a long piece that does not fork.
+    /// Searches as the heartbeat worker, or for [`run_pending`](crate::pool::run_pending), and returns whether there is
+    /// work. Requests work of the workers that were busy since its last look, and raids those that do not serve the
+    /// request because they are in a long piece that does not fork.
     ///
     /// A root that has begun since the last look is left alone, unless the forks of the last ones were worth it: most
     /// roots are over before a thread can be of help. So work that takes less than one interval is not disturbed.

@@ -104,11 +104,12 @@ impl Drop for Away<'_> {
 
 /// Returns the index of the calling thread among those that work in its pool, or `None` outside of any pool.
 ///
-/// The index is below [`current_num_threads`](crate::current_num_threads), and no other thread of the pool has it at
-/// the same time. It stays the same until the task, root or part of a broadcast that asks for it ends. So a job may use
-/// it to access a slot of its own. The pool's own thread with the number i, as [`on_start`](crate::Builder::on_start)
-/// counts, mostly has the index i, and always in a [`broadcast`](crate::Pool::broadcast). The number that `op` of a
-/// broadcast gets does not reserve that index: an `op` that shares slots with jobs has to call this.
+/// The index is below [`current_num_threads`](crate::pool::current_num_threads), and no other thread of the pool has it
+/// at the same time. It stays the same until the task, root or part of a broadcast that asks for it ends. So a job may
+/// use it to access a slot of its own. The pool's own thread with the number i, as
+/// [`on_start`](crate::Builder::on_start) counts, mostly has the index i, and always in a
+/// [`broadcast`](crate::Pool::broadcast). The number that `op` of a broadcast gets does not reserve that index: an `op`
+/// that shares slots with jobs has to call this.
 ///
 /// While a job waits or yields, in a [`join`](crate::join) for example, other jobs may have its index. It has the same
 /// one again when the wait returns. The index of a fiber may change when the fiber waits.
@@ -119,9 +120,9 @@ impl Drop for Away<'_> {
 ///
 /// ```
 /// let pool = anabranch::Pool::builder().threads(2).build().unwrap();
-/// let index = pool.install(anabranch::current_thread_index);
+/// let index = pool.install(anabranch::pool::current_thread_index);
 /// assert!(index.is_some_and(|index| index < 2));
-/// assert_eq!(anabranch::current_thread_index(), None);
+/// assert_eq!(anabranch::pool::current_thread_index(), None);
 /// ```
 pub fn current_thread_index() -> Option<usize> {
     let me = Worker::current();

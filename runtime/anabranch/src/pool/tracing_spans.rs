@@ -12,7 +12,7 @@ use tracing::{Id, dispatcher};
 /// is the current one, as the registry of `tracing-subscriber` does.
 ///
 /// ```
-/// use anabranch::{Pool, TracingSpans};
+/// use anabranch::{Pool, pool::TracingSpans};
 /// use tracing::{Span, dispatcher, info_span};
 ///
 /// dispatcher::set_global_default(dispatcher::Dispatch::new(tracing_subscriber::registry()))?;

@@ -3,7 +3,8 @@
 
 use super::{LONG, watchdog};
 use anabranch::{
-    Cancelled, Cx, FiberState, Pool, WaitError,
+    Cancelled, Cx, Pool, WaitError,
+    pool::FiberState,
     sync::{Signal, Trigger},
 };
 use std::{

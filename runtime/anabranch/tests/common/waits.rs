@@ -84,7 +84,7 @@ pub fn until_waiting(pool: &Pool, count: usize, what: &str) {
 
 /// Like [`until_waiting`], from a fiber, which lets the others of its worker run meanwhile.
 pub fn until_waiting_beside(cx: &anabranch::Cx<'_>, count: usize, what: &str) {
-    while anabranch::fibers().iter().filter(|fiber| fiber.waits_for() == Some(what)).count() != count {
+    while anabranch::fiber::fibers().iter().filter(|fiber| fiber.waits_for() == Some(what)).count() != count {
         cx.sleep(Duration::from_micros(100)).unwrap();
     }
 }

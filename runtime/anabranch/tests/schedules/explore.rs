@@ -5,7 +5,7 @@
 //! schedule, however long it is, and those of its stacks, which it keeps. So the first execution starts more threads
 //! than any other has, and nothing else, and from then on the number must stay the same.
 
-use anabranch::{Odds, Pool, WorkerStats, set_odds};
+use anabranch::{Odds, Pool, pool::WorkerStats, set_odds};
 use shuttle::{
     Config, FailurePersistence, MaxSteps, Runner,
     rand::{Rng, thread_rng},

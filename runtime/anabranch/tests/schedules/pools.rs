@@ -8,7 +8,7 @@ use crate::{
     tree,
 };
 use anabranch::{
-    BuildError, Odds, Pool, catch_unwind, join, prelude::*, resume_unwind, scope, set_odds, sync::Trigger,
+    Odds, Pool, catch_unwind, join, pool::BuildError, prelude::*, resume_unwind, scope, set_odds, sync::Trigger,
 };
 use shuttle::{
     sync::{Barrier, Mutex, mpsc},

@@ -104,11 +104,11 @@
 /// # Async code
 /// Async code has no `cx`: `select!(async, { .. })`, or `select!(biased async, { .. })`, awaits on any runtime. Its
 /// value is that of the body, since nothing cancels it. The future may be dropped at any time; an operation that was
-/// not done then is not done. Use [`sleep_async(duration)`](crate::sleep_async) there: `cx.sleeping` needs a `cx` and
-/// does not compile.
+/// not done then is not done. Use [`sleep_async(duration)`](crate::fiber::sleep_async) there: `cx.sleeping` needs a
+/// `cx` and does not compile.
 ///
 /// ```
-/// use anabranch::{channel::oneshot, select, sleep_async};
+/// use anabranch::{channel::oneshot, fiber::sleep_async, select};
 /// use std::time::Duration;
 ///
 /// async fn reply(mut receiver: oneshot::Receiver<u32>) -> Option<u32> {

@@ -58,7 +58,7 @@
 //! and boxed values for each of its own, beyond 64 KiB. No more messages are read ahead of the endpoint than there is
 //! room for, sixteen for an `#[unbounded]` state. Values are nested no deeper than 128, and are
 //! read on the stack of the thread or fiber that runs the connection. A type that contains itself, and is larger than
-//! about a kilobyte, needs a larger [`fiber_stack_size`](crate::pool::Builder::fiber_stack_size), or its parts in a
+//! about a kilobyte, needs a larger [`fiber_stack_size`](crate::Builder::fiber_stack_size), or its parts in a
 //! `Box`.
 //!
 //! The stream, or the code that waits, has to limit the time. A side that neither sends nor reads keeps a connection

@@ -10,7 +10,8 @@
 use crate::common::{LONG, Tally, in_pools, waits::Polled, watchdog};
 use anabranch::{
     channel::{Receiver, Sender, TryRecvError, TrySendError, bounded, broadcast, oneshot, rendezvous, spsc, unbounded},
-    select, sleep_async,
+    fiber::sleep_async,
+    select,
 };
 use std::{hint, sync::Barrier, thread, time::Duration};
 

@@ -2,12 +2,13 @@
 
 use crate::common::{LONG, fibers::on_fiber, one_thread, rerun, watchdog};
 use anabranch::{
-    HazardKind, Operation, Pool, TimedOut,
+    Operation, Pool, TimedOut,
     channel::{
         self, Closed, ClosedError, ReceiverSet, Select, bounded,
         broadcast::{self, ClosedOrLagged, Lagged},
         oneshot, rendezvous, spsc, unbounded, watch,
     },
+    pool::HazardKind,
     time::ManualClock,
 };
 use std::{
@@ -272,7 +273,7 @@ fn plain_threads_start_no_pool() {
     assert!(receiver.iter_blocking().eq(0..1000));
     assert_eq!(receiver.receiving().blocking_timeout(SHORT), Ok(Err(Closed)));
     other.join().unwrap();
-    assert!(threads() <= before && !anabranch::in_pool());
+    assert!(threads() <= before && !anabranch::pool::in_pool());
 }
 
 #[test]
@@ -297,7 +298,7 @@ fn blocked_fiber_is_reported_and_ends() {
     watchdog(LONG, || {
         let (reports, hazards) = mpsc::channel();
         let reports = Mutex::new(reports);
-        let handler = move |hazard: &anabranch::Hazard| {
+        let handler = move |hazard: &anabranch::pool::Hazard| {
             let file = hazard.location().map(|at| at.file().to_owned());
             reports.lock().unwrap().send((hazard.kind(), file)).unwrap();
         };

@@ -59,7 +59,8 @@ fn chosen_receiver_keeps_value_after_close() {
 }
 
 fn until_waiting_in(cx: &anabranch::Cx<'_>, count: usize) {
-    let receives = || anabranch::fibers().iter().filter(|fiber| fiber.waits_for() == Some("Receiver::recv")).count();
+    let receives =
+        || anabranch::fiber::fibers().iter().filter(|fiber| fiber.waits_for() == Some("Receiver::recv")).count();
     while receives() != count {
         cx.yield_now();
     }

@@ -10,7 +10,8 @@ use anabranch::{
     channel::{
         Closed, ReceiverSet, Select, TryRecvError, bounded, broadcast, oneshot, rendezvous, spsc, unbounded, watch,
     },
-    select, sleep_async,
+    fiber::sleep_async,
+    select,
     sync::Trigger,
     sync::{Event, Mutex, Semaphore},
     time::ManualClock,

@@ -223,7 +223,7 @@ fn item_that_waits_in_drop_does_not_block_map() {
 
 #[test]
 fn initialiser_of_fiber_local_may_wait() {
-    use anabranch::FiberLocal;
+    use anabranch::fiber::FiberLocal;
     static MADE: AtomicU32 = AtomicU32::new(0);
     static LOCAL: FiberLocal<u32> = FiberLocal::new(|| {
         let number = MADE.fetch_add(1, Ordering::Relaxed);
@@ -249,7 +249,7 @@ fn initialiser_of_fiber_local_may_wait() {
 
 #[test]
 fn drop_of_fiber_local_refuses_cx_of_another_fiber() {
-    use anabranch::FiberLocal;
+    use anabranch::fiber::FiberLocal;
     static REFUSED: AtomicU32 = AtomicU32::new(0);
     struct Waits;
     impl Drop for Waits {
@@ -280,7 +280,7 @@ fn drop_of_fiber_local_refuses_cx_of_another_fiber() {
 fn hazard_handler_refuses_cx_of_reported_wait() {
     static REFUSED: AtomicU32 = AtomicU32::new(0);
     watchdog(LONG, || {
-        let on_hazard = |_: &anabranch::Hazard| {
+        let on_hazard = |_: &anabranch::pool::Hazard| {
             if CURRENT.is_set() {
                 REFUSED.fetch_add(CURRENT.with(|cx| u32::from(is_foreign(cx))), Ordering::Relaxed);
             }

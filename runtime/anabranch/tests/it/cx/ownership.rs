@@ -131,7 +131,7 @@ fn shielded_and_timed_waits_with_cx_of_another_fiber_panic() {
 
 #[test]
 fn operations_that_do_not_wait_accept_cx_of_another_fiber() {
-    static NUMBER: anabranch::FiberLocal<AtomicU32> = anabranch::FiberLocal::new(|| AtomicU32::new(0));
+    static NUMBER: anabranch::fiber::FiberLocal<AtomicU32> = anabranch::fiber::FiberLocal::new(|| AtomicU32::new(0));
     let number = on_one_thread(|cx| {
         NUMBER.get(cx).store(7, Ordering::Relaxed);
         cx.scope(|s| {

@@ -4,7 +4,8 @@ use crate::common::{LONG, waits::Polled, watchdog};
 use anabranch::{
     WaitError,
     channel::{self, ReceiverSet, Select, broadcast, oneshot, spsc, watch},
-    select, sleep_async, spawn, spawn_async,
+    fiber::sleep_async,
+    select, spawn, spawn_async,
     sync::{Barrier, Condvar, Event, Monitor, Mutex, Notify, Once, OnceCell, RwLock, Semaphore, Trigger},
 };
 use std::{

@@ -5,7 +5,7 @@ use crate::common::{
     fibers::{on_fiber, until, until_waiting, with_every_cx},
     one_thread, panic_text, pool, sum_to, watchdog,
 };
-use anabranch::{Cancelled, Pool, WaitError, current_pool_id, prelude::*, time::ManualClock};
+use anabranch::{Cancelled, Pool, WaitError, pool::current_pool_id, prelude::*, time::ManualClock};
 use std::{
     collections::HashSet,
     fs, io,

@@ -6,7 +6,7 @@ use crate::common::{
     fibers::{Event, FOREVER, Meeting, in_all_pools, sleep_for_ever, trigger, until_waiting, with_every_cx},
     pool, watchdog,
 };
-use anabranch::{CancelHandle, Cancelled, Cx, FiberState, JoinError, Pool, WaitError};
+use anabranch::{Cancelled, Cx, JoinError, Pool, WaitError, fiber::CancelHandle, pool::FiberState};
 use std::{
     sync::{
         Arc, OnceLock,

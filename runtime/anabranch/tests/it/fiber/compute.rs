@@ -322,7 +322,7 @@ fn fibers_of_one_pool_work_in_another() {
                     other.install(|| cx.sleep(Duration::from_micros(20))).unwrap();
                     other.install(|| {
                         cx.scope(|s| {
-                            s.spawn(|_| assert_eq!(anabranch::current_num_threads(), 2));
+                            s.spawn(|_| assert_eq!(anabranch::pool::current_num_threads(), 2));
                             s.yield_now();
                         });
                     });

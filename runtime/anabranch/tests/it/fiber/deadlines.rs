@@ -8,7 +8,8 @@ use crate::common::{
 use anabranch::{
     Cancelled, Cx, Operation, Pool, WaitError,
     channel::{ReceiverSet, Select, bounded, broadcast, spsc, watch},
-    select, sleep_async,
+    fiber::sleep_async,
+    select,
     sync::{Barrier, Event, Mutex, OnceCell, RwLock, Semaphore, Trigger},
     time::ManualClock,
 };

@@ -5,7 +5,10 @@ use crate::common::{
     fibers::{Event, until},
     watchdog,
 };
-use anabranch::{Cx, FiberHooks, HookedFiber, Pool};
+use anabranch::{
+    Cx, Pool,
+    pool::{FiberHooks, HookedFiber},
+};
 use std::{
     cell::Cell,
     rc::Rc,

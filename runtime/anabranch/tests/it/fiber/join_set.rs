@@ -5,7 +5,11 @@ use crate::common::{
     fibers::{Event, FOREVER, in_all_pools, on_fiber, until_in, with_every_cx},
     panic_text, watchdog,
 };
-use anabranch::{CancelHandle, Cancelled, Cx, JoinError, JoinSet, Operation, Pool, WaitError, channel, select};
+use anabranch::{
+    Cancelled, Cx, JoinError, Operation, Pool, WaitError, channel,
+    fiber::{CancelHandle, JoinSet},
+    select,
+};
 use std::{
     panic::panic_any,
     sync::{

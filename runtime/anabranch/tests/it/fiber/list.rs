@@ -5,7 +5,11 @@ use crate::common::{
     fibers::{Event, in_all_pools, until},
     watchdog,
 };
-use anabranch::{FiberInfo, FiberState, Pool, sync};
+use anabranch::{
+    Pool,
+    pool::{FiberInfo, FiberState},
+    sync,
+};
 use std::{sync::mpsc, thread};
 
 fn threads_of(pool: &Pool) -> Vec<FiberInfo> {

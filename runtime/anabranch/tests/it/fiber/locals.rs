@@ -5,7 +5,7 @@ use crate::common::{
     fibers::{Event, FOREVER, in_all_pools, on_fiber, until_waiting, with_every_cx},
     panic_text, pool, watchdog,
 };
-use anabranch::{Cx, FiberLocal, TimedOut};
+use anabranch::{Cx, TimedOut, fiber::FiberLocal};
 use std::{
     cell::{Cell, RefCell},
     sync::{

@@ -1,7 +1,7 @@
 //! Lists of fibers and reports name places in the program, and none in the library.
 
 use crate::common::{self, LONG, watchdog};
-use anabranch::{Cancelled, Cx, Pool, Supervision, channel};
+use anabranch::{Cancelled, Cx, Pool, channel, fiber::Supervision};
 use std::{thread, time::Duration};
 
 const FOREVER: Duration = Duration::from_secs(3600);

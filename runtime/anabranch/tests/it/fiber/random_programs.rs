@@ -9,7 +9,7 @@ use crate::common::{
     fibers::{Meeting, until},
     watchdog,
 };
-use anabranch::{Cancelled, Cx, FiberLocal, JoinError, Pool, WaitError};
+use anabranch::{Cancelled, Cx, JoinError, Pool, WaitError, fiber::FiberLocal};
 use std::{
     cell::Cell,
     panic::{AssertUnwindSafe, catch_unwind, panic_any, resume_unwind},

@@ -6,7 +6,7 @@ use crate::common::{
     fibers::{Event, FOREVER, in_all_pools, until, until_in, until_waiting, with_every_cx},
     panic_text, pool, watchdog,
 };
-use anabranch::{Cancelled, Cx, Spawner};
+use anabranch::{Cancelled, Cx, fiber::Spawner};
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{
@@ -194,7 +194,7 @@ fn spawner_works_on_threads_and_in_other_pools() {
     in_all_pools(|pool| {
         let count = AtomicU32::new(0);
         let task = |_: &Cx<'_>| {
-            assert_eq!(anabranch::current_num_threads(), pool.num_threads());
+            assert_eq!(anabranch::pool::current_num_threads(), pool.num_threads());
             count.fetch_add(1, Ordering::Relaxed);
         };
         let (task, other) = (&task, &other);

@@ -166,7 +166,7 @@ fn handles_outlive_pool() {
                     assert_eq!(other.run(|cx| handle.join(cx)).is_ok(), (i + 1) % 10 != 3);
                 }
             }
-            cancellers.iter().for_each(anabranch::CancelHandle::cancel);
+            cancellers.iter().for_each(anabranch::fiber::CancelHandle::cancel);
             triggers.iter().for_each(anabranch::sync::Signal::send);
             drop(cancellers);
             tally.assert_all_dropped();

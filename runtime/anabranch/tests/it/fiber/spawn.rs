@@ -20,10 +20,10 @@ fn handles_are_send_and_sync() {
     fn assert_send_and_sync<T: Send + Sync>() {}
     assert_send_and_sync::<JoinHandle<u32>>();
     assert_send_and_sync::<JoinHandle<std::cell::Cell<u32>>>();
-    assert_send_and_sync::<anabranch::CancelHandle>();
+    assert_send_and_sync::<anabranch::fiber::CancelHandle>();
     assert_send_and_sync::<anabranch::sync::Trigger>();
     assert_send_and_sync::<anabranch::sync::Signal>();
-    assert_send_and_sync::<anabranch::Spawner<'_, '_>>();
+    assert_send_and_sync::<anabranch::fiber::Spawner<'_, '_>>();
     fn assert_send<T: Send>(_: T) {}
     assert_send(anabranch::sync::Trigger::new().waiting().into_future());
 }
@@ -302,8 +302,9 @@ fn spawn_works_from_threads_fibers_and_compute_code() {
 
         // From inside another pool: `spawn` uses that pool, `Pool::spawn` the given one.
         let inner = pool(1);
-        let (here, there) = outer
-            .install(|| (inner.install(|| anabranch::spawn(|_| anabranch::current_num_threads())), inner.spawn(|_| 0)));
+        let (here, there) = outer.install(|| {
+            (inner.install(|| anabranch::spawn(|_| anabranch::pool::current_num_threads())), inner.spawn(|_| 0))
+        });
         assert_eq!(outer.run(|cx| here.join(cx)).unwrap(), 1);
         assert_eq!(outer.run(|cx| there.join(cx)).unwrap(), 0);
     });

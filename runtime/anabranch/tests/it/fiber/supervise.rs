@@ -6,7 +6,11 @@ use crate::common::{
     fibers::{FOREVER, until, until_waiting, with_every_cx},
     panic_text, silence_panics_with, watchdog,
 };
-use anabranch::{Cx, FiberLocal, Pool, Supervision, channel, time::ManualClock};
+use anabranch::{
+    Cx, Pool, channel,
+    fiber::{FiberLocal, Supervision},
+    time::ManualClock,
+};
 use std::{
     cell::Cell,
     panic::{AssertUnwindSafe, catch_unwind, panic_any},

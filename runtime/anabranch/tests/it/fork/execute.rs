@@ -1,7 +1,7 @@
 //! `execute`: detached tasks run once, on any thread of their pool, and before the pool ends.
 
 use crate::common::{LONG, Random, Tally, in_pools, join_stolen, one_thread, pool, sum_to, watchdog};
-use anabranch::{Pool, execute, in_pool, join, scope};
+use anabranch::{Pool, execute, join, pool::in_pool, scope};
 use std::{
     panic::panic_any,
     sync::{
@@ -19,7 +19,7 @@ fn task_runs_on_thread_of_pool() {
         let (sender, receiver) = mpsc::channel();
         for inside in [false, true] {
             let sender = sender.clone();
-            let task = move || sender.send((anabranch::current_num_threads(), thread::current().id())).unwrap();
+            let task = move || sender.send((anabranch::pool::current_num_threads(), thread::current().id())).unwrap();
             if inside {
                 pool.install(|| execute(task))
             } else {
@@ -35,8 +35,8 @@ fn task_runs_on_thread_of_pool() {
 #[test]
 fn task_from_outside_runs_in_default_pool() {
     let (sender, receiver) = mpsc::channel();
-    execute(move || sender.send((in_pool(), anabranch::current_num_threads())).unwrap());
-    assert_eq!(receiver.recv(), Ok((true, anabranch::current_num_threads())));
+    execute(move || sender.send((in_pool(), anabranch::pool::current_num_threads())).unwrap());
+    assert_eq!(receiver.recv(), Ok((true, anabranch::pool::current_num_threads())));
 }
 
 #[test]
@@ -276,7 +276,7 @@ fn thread_of_another_pool_may_execute() {
     in_pools(|there| {
         let here = pool(1);
         let (sender, receiver) = mpsc::channel();
-        here.install(|| there.execute(move || sender.send(anabranch::current_num_threads()).unwrap()));
+        here.install(|| there.execute(move || sender.send(anabranch::pool::current_num_threads()).unwrap()));
         assert_eq!(receiver.recv(), Ok(there.num_threads()));
     });
 }

@@ -1,7 +1,11 @@
 //! `run_pending`, `run_pending_local` and `has_pending`: a thread runs pending work where it asks for it.
 
 use crate::common::{LONG, in_pools, one_thread, panic_text, pool, sum_to, watchdog};
-use anabranch::{Pool, execute, has_pending, join, join_context, run_pending, run_pending_local, scope};
+use anabranch::{
+    Pool, execute, join, join_context,
+    pool::{has_pending, run_pending, run_pending_local},
+    scope,
+};
 use std::{
     sync::{
         Arc, Barrier,
@@ -134,7 +138,7 @@ fn thread_runs_its_part_of_broadcast() {
     on_the_only_worker(|| {
         let flag = Arc::new(AtomicBool::new(false));
         let set = Arc::clone(&flag);
-        anabranch::spawn_broadcast(move |_| set.store(true, Ordering::Release));
+        anabranch::pool::spawn_broadcast(move |_| set.store(true, Ordering::Release));
         assert_eq!((has_pending(), run_pending_local(), has_pending()), (Some(true), Some(true), Some(false)));
         assert!(flag.load(Ordering::Acquire));
     });

@@ -1,7 +1,11 @@
 //! `Pool::call` and `Pool::in_place_scope`: work on a pool's own threads, from outside and from other pools.
 
 use crate::common::{LONG, in_pools, join_stolen, one_thread, panic_text, pool, sum_to, watchdog};
-use anabranch::{Pool, current_num_threads, in_pool, join, scope};
+use anabranch::{
+    Pool, join,
+    pool::{current_num_threads, in_pool},
+    scope,
+};
 use std::{
     sync::{
         Arc, Mutex,

@@ -2,8 +2,10 @@
 
 use crate::common::{LONG, join_stolen, panic_text, pool, sum_to, wait_until, watchdog};
 use anabranch::{
-    BuildError, Pool, broadcast, current_num_threads, current_thread_index, execute, in_pool, run, run_pending, scope,
-    sleep_async, spawn, spawn_broadcast,
+    Pool, execute,
+    fiber::sleep_async,
+    pool::{BuildError, broadcast, current_num_threads, current_thread_index, in_pool, run_pending, spawn_broadcast},
+    run, scope, spawn,
 };
 use std::{
     sync::{
@@ -119,7 +121,7 @@ fn thread_can_be_in_one_pool_only() {
         assert!(matches!(again(), Err(BuildError::CurrentThreadInPool)));
         drop(pool);
         let second = again().unwrap();
-        assert_eq!(anabranch::current_pool_id(), Some(second.id()));
+        assert_eq!(anabranch::pool::current_pool_id(), Some(second.id()));
         assert_eq!(second.install(|| sum_to(100)), 5050);
     });
     let other = pool(1);

@@ -2,7 +2,7 @@
 
 use super::spares;
 use crate::common::{self, LONG, Tally, at_rest, join_stolen, panic_text, sum_to, watchdog};
-use anabranch::{BuildError, Builder, Pool, prelude::*, scope};
+use anabranch::{Builder, Pool, pool::BuildError, prelude::*, scope};
 use std::{
     panic::{AssertUnwindSafe, catch_unwind, panic_any},
     sync::{
@@ -34,7 +34,7 @@ fn exit_handler_payload_may_panic_when_dropped() {
     struct RecordThreads;
     impl Drop for RecordThreads {
         fn drop(&mut self) {
-            SEEN.store(anabranch::current_num_threads(), Ordering::Release);
+            SEEN.store(anabranch::pool::current_num_threads(), Ordering::Release);
         }
     }
     thread_local!(static AT_THREAD_END: RecordThreads = const { RecordThreads });
@@ -43,7 +43,7 @@ fn exit_handler_payload_may_panic_when_dropped() {
             AT_THREAD_END.with(|_| ());
             panic_any(Spiteful);
         };
-        let default = anabranch::current_num_threads();
+        let default = anabranch::pool::current_num_threads();
         drop(Pool::builder().threads(default + 1).on_exit(exit).build().unwrap());
         assert_eq!(SEEN.load(Ordering::Acquire), default, "a thread that is about to end is in no pool any more");
     });

@@ -7,7 +7,7 @@ use crate::common::{
     fibers::{Event, on_fiber, until_waiting},
     rerun, watchdog,
 };
-use anabranch::{HazardKind, Pool, channel};
+use anabranch::{Pool, channel, pool::HazardKind};
 use std::{
     env,
     fs::File,
@@ -21,7 +21,7 @@ fn waiting_run_on_fiber_is_reported_once() {
     watchdog(LONG, || {
         let (sender, receiver) = mpsc::channel();
         let sender = Mutex::new(sender);
-        let handler = move |hazard: &anabranch::Hazard| {
+        let handler = move |hazard: &anabranch::pool::Hazard| {
             let file = hazard.location().map(|at| at.file().to_owned());
             let facts = (hazard.kind(), hazard.fiber().map(str::to_owned), hazard.others(), file, hazard.to_string());
             sender.lock().unwrap().send(facts).unwrap();
@@ -65,7 +65,7 @@ fn panic_of_hazard_handler_goes_to_panic_handler() {
 fn reporting_pool() -> (Pool, mpsc::Receiver<(HazardKind, Option<String>, usize)>) {
     let (sender, receiver) = mpsc::channel();
     let sender = Mutex::new(sender);
-    let handler = move |hazard: &anabranch::Hazard| {
+    let handler = move |hazard: &anabranch::pool::Hazard| {
         sender.lock().unwrap().send((hazard.kind(), hazard.fiber().map(str::to_owned), hazard.others())).unwrap();
     };
     (Pool::builder().threads(1).on_hazard(handler).build().unwrap(), receiver)
@@ -127,7 +127,7 @@ fn blocking_wait_on_fiber_is_reported_where_the_program_calls_it() {
     fn report_of(wait: impl FnOnce() + Send + 'static) -> (String, String) {
         let (sender, receiver) = mpsc::channel();
         let sender = Mutex::new(sender);
-        let handler = move |hazard: &anabranch::Hazard| {
+        let handler = move |hazard: &anabranch::pool::Hazard| {
             let file = hazard.location().unwrap().file().to_owned();
             sender.lock().unwrap().send((file, hazard.to_string())).unwrap();
         };

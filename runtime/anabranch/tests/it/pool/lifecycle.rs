@@ -1,7 +1,11 @@
 //! Pools: how they are built, entered and dropped.
 
 use crate::common::{LONG, in_pools, join_stolen, panic_text, pool, sum_to, watchdog};
-use anabranch::{BuildError, Pool, current_num_threads, join, scope};
+use anabranch::{
+    Pool, join,
+    pool::{BuildError, current_num_threads},
+    scope,
+};
 use std::{
     collections::HashSet,
     error::Error as _,
@@ -387,10 +391,10 @@ fn pools_and_errors_are_send_and_sync() {
 #[test]
 fn thread_is_outside_pool_after_panic_in_install() {
     in_pools(|pool| {
-        let outside = anabranch::current_num_threads();
+        let outside = anabranch::pool::current_num_threads();
         assert_eq!(panic_text(|| pool.install(|| panic!("root"))), "root");
-        assert_eq!(anabranch::current_num_threads(), outside);
-        assert_eq!(pool.install(anabranch::current_num_threads), pool.num_threads());
+        assert_eq!(anabranch::pool::current_num_threads(), outside);
+        assert_eq!(pool.install(anabranch::pool::current_num_threads), pool.num_threads());
     });
 }
 

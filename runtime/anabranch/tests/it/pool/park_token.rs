@@ -35,7 +35,7 @@ fn pool_leaves_park_token_from_its_start_to_its_end() {
             let panics = || Pool::builder().threads(threads).on_start(|_| panic!("start")).build();
             assert!(leaves_token("a build that fails", panics).is_err());
             leaves_token("build_with", || {
-                let spawn = |thread: anabranch::ThreadBuilder| {
+                let spawn = |thread: anabranch::pool::ThreadBuilder| {
                     drop(thread::spawn(|| thread.run()));
                     Ok(())
                 };
@@ -60,7 +60,7 @@ fn waits_of_plain_thread_leave_park_token() {
         assert_eq!(leaves_token("recv_blocking", || receiver.recv_blocking()), Ok(1));
         sending.join().unwrap();
         leaves_token("sleep", || anabranch::run(|cx| cx.sleep(Duration::from_millis(20)))).unwrap();
-        let future = async { anabranch::sleep_async(Duration::from_millis(20)).await };
+        let future = async { anabranch::fiber::sleep_async(Duration::from_millis(20)).await };
         leaves_token("block_on", || anabranch::run(|cx| cx.block_on(future))).unwrap();
         let fiber = pool.spawn(|cx: &Cx<'_>| cx.blocking(|| thread::sleep(Duration::from_millis(20))));
         leaves_token("join of a fiber", || pool.run(|cx| fiber.join(cx))).unwrap().unwrap();

@@ -5,7 +5,11 @@ use crate::common::{
     fibers::{Event, until, until_waiting},
     watchdog,
 };
-use anabranch::{Cx, FiberState, JoinHandle, Operation, Pool, Report, ThreadState, channel, sync};
+use anabranch::{
+    Cx, JoinHandle, Operation, Pool, channel,
+    pool::{FiberState, Report, ThreadState},
+    sync,
+};
 use std::{
     panic::Location,
     sync::{Arc, mpsc},
@@ -237,7 +241,7 @@ fn time_of_wait_grows_and_begins_anew() {
         let pool = common::one_thread().build().unwrap();
         let (sender, receiver) = channel::unbounded::<u8>();
         let fiber = pool.spawn(move |cx| while receiver.recv(cx).is_ok() {});
-        let elapsed = || pool.fibers().first().and_then(anabranch::FiberInfo::elapsed);
+        let elapsed = || pool.fibers().first().and_then(anabranch::pool::FiberInfo::elapsed);
         until(|| elapsed().is_some_and(|time| time >= Duration::from_millis(50)));
         sender.try_send(1).unwrap();
         until(|| elapsed().is_some_and(|time| time < Duration::from_millis(50)));
@@ -329,7 +333,7 @@ fn report_of_all_pools_lists_live_ones() {
             pool.spawn_named(&format!("of {:?}", pool.id()), move |cx| gate.wait(cx).unwrap())
         });
         pools.iter().for_each(|pool| until_waiting(pool, 1));
-        let report = anabranch::report_all();
+        let report = anabranch::fiber::report_all();
         for pool in &pools {
             let name = format!("of {:?}", pool.id());
             let fiber = report.fibers().iter().find(|fiber| fiber.name() == Some(&*name)).unwrap();
@@ -339,7 +343,7 @@ fn report_of_all_pools_lists_live_ones() {
         let ids = pools.each_ref().map(Pool::id);
         pools[0].run(|cx| fibers.map(|fiber| fiber.join(cx).unwrap()));
         drop(pools);
-        let report = anabranch::report_all();
+        let report = anabranch::fiber::report_all();
         assert!(!report.threads().iter().any(|thread| ids.contains(&thread.pool())));
     });
 }

@@ -1,7 +1,11 @@
 //! `spawn_broadcast`, detached and in a scope, and the free `broadcast`.
 
 use crate::common::{LONG, Tally, in_pools, panic_text, pool, sum_to, watchdog};
-use anabranch::{Pool, broadcast, current_num_threads, join, scope, spawn_broadcast};
+use anabranch::{
+    Pool, join,
+    pool::{broadcast, current_num_threads, spawn_broadcast},
+    scope,
+};
 use std::{
     sync::{
         Arc, Mutex,

@@ -1,7 +1,10 @@
 //! `Builder::build_with`: pools whose threads the program starts.
 
 use crate::common::{LONG, join_stolen, pool, sum_to, watchdog};
-use anabranch::{BuildError, Pool, ThreadBuilder, current_thread_index, in_pool};
+use anabranch::{
+    Pool,
+    pool::{BuildError, ThreadBuilder, current_thread_index, in_pool},
+};
 use std::{
     io,
     panic::{AssertUnwindSafe, catch_unwind},

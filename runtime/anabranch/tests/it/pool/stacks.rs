@@ -5,7 +5,7 @@ use crate::common::{
     fibers::{Event, until, until_waiting},
     watchdog,
 };
-use anabranch::{Cx, FiberInfo, Pool, channel, sync};
+use anabranch::{Cx, Pool, channel, pool::FiberInfo, sync};
 use std::{
     hint::black_box,
     sync::{

@@ -1,7 +1,12 @@
 //! The statistics count what their documentation says.
 
 use crate::common::{LONG, at_rest, join_stolen, pool, sum_to, watchdog};
-use anabranch::{LatencyHistogram, Pool, Stats, WorkerStats, join, prelude::*, time::ManualClock};
+use anabranch::{
+    Pool, join,
+    pool::{LatencyHistogram, Stats, WorkerStats},
+    prelude::*,
+    time::ManualClock,
+};
 use std::{
     hint,
     sync::{

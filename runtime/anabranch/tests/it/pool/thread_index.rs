@@ -1,7 +1,11 @@
 //! `current_thread_index`: unique among the threads that work in a pool, and constant during a job.
 
 use crate::common::{LONG, Random, in_pools, join_stolen, one_thread, panic_text, pool, sum_to, watchdog};
-use anabranch::{Pool, current_num_threads, current_thread_index, execute, in_pool, join, scope};
+use anabranch::{
+    Pool, execute, join,
+    pool::{current_num_threads, current_thread_index, in_pool},
+    scope,
+};
 use std::{
     sync::{
         Arc, Barrier, Mutex,
@@ -117,7 +121,7 @@ fn index_is_constant_during_job() {
                 3 => {
                     anabranch::run(|cx| cx.join(|cx| cx.sleep(Duration::from_micros(50)), |_| ()).0).unwrap();
                 }
-                4 => _ = anabranch::run_pending(),
+                4 => _ = anabranch::pool::run_pending(),
                 _ => {
                     let nested = panic_text(|| {
                         join(|| panic!("first"), || job(pool, slots, depth - 1, &mut right));

@@ -20,7 +20,9 @@ use crate::{
     sum,
     trap::Trap,
 };
-use anabranch::{Builder, CancelHandle, Cancelled, Cx, Odds, Pool, WaitError, panicking, set_odds, time::ManualClock};
+use anabranch::{
+    Builder, Cancelled, Cx, Odds, Pool, WaitError, fiber::CancelHandle, panicking, set_odds, time::ManualClock,
+};
 use shuttle::{sync::Mutex, thread};
 use std::{
     sync::{

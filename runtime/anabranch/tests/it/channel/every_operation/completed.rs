@@ -8,7 +8,8 @@ use anabranch::{
         Closed, Operation, ReceiverSet, Select, after, awaiting, bounded, broadcast, oneshot, rendezvous, spsc,
         unbounded, watch,
     },
-    proto, sleep_async,
+    fiber::sleep_async,
+    proto,
     sync::{Event, Mutex, Notify, RwLock, Semaphore, Trigger},
 };
 use std::{
