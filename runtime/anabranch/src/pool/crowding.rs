@@ -1,7 +1,9 @@
 //! Whether the threads at work in a pool with more threads than cores use every core.
 //!
 //! Then another thread would only take turns with them. A loop waits for the last of its pieces, so one piece that is
-//! interrupted for a few milliseconds delays the whole loop.
+//! interrupted for a few milliseconds delays the whole loop. With 8 threads on 2 cores, leaving published forks alone
+//! made `collect` 1.15 times as fast. If a thread at work blocks, or another program takes a core, another thread
+//! begins within 0.4 ms. Tasks and fibers may be urgent and are not left alone.
 
 use crate::sys::clock::Instant;
 use std::{collections::HashMap, mem, time::Duration};
