@@ -19,8 +19,8 @@ use crate::{
     wait::{
         queue::{Entry, Queue},
         state_word::{Content, WaitNode, Word, is_address, number, number_of, try_select},
-        waitable::Waitable,
-        waiter::{Waiter, Wake},
+        waitable::{Armed, Ended, Waitable},
+        waiter::Wake,
     },
 };
 
@@ -79,15 +79,12 @@ impl Attempt for CloseWait<'_> {
 // SAFETY: an address leaves the word by `unregister`, or by the swap in `close`, whose caller then selects the wait
 // before `unregister` ends.
 unsafe impl Waitable for CloseWait<'_> {
-    unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
-        // SAFETY: the caller keeps the waiter armed and alive, and this object in place, until `unregister`. The
-        // operation borrows the only sender exclusively, so there is no other waiter.
-        unsafe { self.word.register(OPEN, &self.node, waiter, ticket) }
+    fn register(&self, armed: Armed) -> bool {
+        self.word.register(OPEN, &self.node, armed)
     }
 
-    unsafe fn unregister(&self, is_selected: bool) {
-        // SAFETY: the caller has registered here, and its wait has ended.
-        unsafe { self.word.unregister(OPEN, &self.node, is_selected) }
+    fn unregister(&self, ended: Ended) {
+        self.word.unregister(OPEN, &self.node, ended);
     }
 }
 
@@ -104,27 +101,19 @@ impl CloseQueue {
     }
 
     /// Removes an entry that may have been selected.
-    ///
-    /// # Safety
-    /// The entry was registered here.
-    pub(crate) unsafe fn remove(&mut self, entry: &Entry<()>) {
+    pub(crate) fn remove(&mut self, entry: &Entry<()>, ended: Ended) {
         if let Some(queue) = &mut self.0 {
-            // SAFETY: the caller promises that the entry is in this queue, or was taken off it.
-            unsafe { queue.remove(entry) };
+            queue.remove(entry, ended);
         }
     }
 
     /// Registers a waiter, unless the channel is closed.
-    ///
-    /// # Safety
-    /// The contract of [`Waitable::register`] holds, with an entry of the waitable.
-    pub(crate) unsafe fn register<S>(
+    pub(crate) fn register<S>(
         state: &Brief<S>,
         queue_of: fn(&mut S) -> &mut Self,
         is_closed: impl FnOnce(&S) -> bool,
         entry: &Entry<()>,
-        waiter: *const Waiter,
-        ticket: u32,
+        armed: Armed,
     ) -> bool {
         // Allocated before anything is locked. The channel keeps the first queue.
         let has_queue = queue_of(&mut state.lock()).0.is_some();
@@ -136,9 +125,7 @@ impl CloseQueue {
         let place = &mut queue_of(&mut state).0;
         let unneeded = if place.is_none() { std::mem::replace(place, new) } else { new };
         let queue = place.as_mut().expect("the channel has one, or got one here");
-        // SAFETY: the caller keeps the waiter armed and alive, and the entry in place, until it is taken off or
-        // removed.
-        unsafe { queue.push_back(entry, waiter, ticket) };
+        queue.push_back(entry, armed);
         drop(state);
         drop(unneeded);
         true

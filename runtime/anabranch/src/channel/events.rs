@@ -6,8 +6,7 @@ use crate::{
     sys::sync::full_fence,
     wait::{
         latch::{Latch, LatchWait},
-        waitable::{Waitable, waits_by},
-        waiter::Waiter,
+        waitable::{Armed, Ended, Waitable, waits_by},
     },
 };
 use std::{fmt, time::Duration};
@@ -45,13 +44,13 @@ impl Attempt for Sleeping<'_> {
 
 // SAFETY: a sleep stores no address of a waiter.
 unsafe impl Waitable for Sleeping<'_> {
-    unsafe fn register(&self, _: *const Waiter, _: u32) -> bool {
+    fn register(&self, _: Armed) -> bool {
         // This fence replaces the read-modify-write that `Waitable` requires.
         full_fence();
         true
     }
 
-    unsafe fn unregister(&self, _: bool) {}
+    fn unregister(&self, _: Ended) {}
 }
 
 /// A wait for a trigger, as an operation. Made by [`Trigger::waiting`].

@@ -13,7 +13,12 @@ use crate::{
     },
     sys::carrier::{Carrier, is_large},
     time::NEVER,
-    wait::{Cancelled, state_word::WaitNode, suspend::WaitReason, waitable::Waitable, waiter::Waiter},
+    wait::{
+        Cancelled,
+        state_word::WaitNode,
+        suspend::WaitReason,
+        waitable::{Armed, Ended, Waitable},
+    },
 };
 use std::{cell::UnsafeCell, fmt};
 
@@ -230,15 +235,13 @@ crate::cx::operation::into_future!(Receiving<'_, T>, [T];);
 // SAFETY: an address leaves the word by `unregister`, or by a swap of the sender, which then selects the wait before
 // `unregister` ends. No attempt runs in between, so the receiver keeps its end.
 unsafe impl<T> Waitable for Receiving<'_, T> {
-    unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
-        // SAFETY: the caller keeps the waiter armed and alive, and this object in place, until `unregister`.
-        self.end().is_some_and(|end| unsafe { end.register(&self.node, waiter, ticket) })
+    fn register(&self, armed: Armed) -> bool {
+        self.end().is_some_and(|end| end.register(&self.node, armed))
     }
 
-    unsafe fn unregister(&self, is_selected: bool) {
+    fn unregister(&self, ended: Ended) {
         if let Some(end) = self.end() {
-            // SAFETY: the caller has registered here, and its wait has ended.
-            unsafe { end.unregister(&self.node, is_selected) }
+            end.unregister(&self.node, ended);
         }
     }
 }
@@ -283,12 +286,11 @@ impl<T> Source for Receiver<T> {
         self.try_recv()
     }
 
-    unsafe fn register(&self, wait: &WaitNode, waiter: *const Waiter) -> bool {
-        // SAFETY: the caller keeps the persistent waiter alive and `wait` in place until `withdraw` or the wake-up.
-        self.end.as_ref().is_some_and(|end| unsafe { end.register(wait, waiter, 0) })
+    fn register(&self, wait: &WaitNode, armed: Armed) -> bool {
+        self.end.as_ref().is_some_and(|end| end.register(wait, armed))
     }
 
-    unsafe fn withdraw(&self, wait: &WaitNode) -> bool {
+    fn withdraw(&self, wait: &WaitNode, _: Ended) -> bool {
         self.end.as_ref().is_some_and(|end| end.withdraw(wait))
     }
 

@@ -26,8 +26,7 @@ use crate::{
     sys::{carrier::Carrier, sync::spin_while},
     wait::{
         state_word::{Content, WaitNode, Word, is_address, number, number_of, try_select},
-        waitable::waits_by,
-        waiter::Waiter,
+        waitable::{Armed, Ended, waits_by},
     },
 };
 use std::{cell::UnsafeCell, marker::PhantomData, mem::MaybeUninit, ptr::NonNull};
@@ -217,19 +216,12 @@ impl<T> Receiving<T> {
         self.packet.addr().get()
     }
 
-    /// # Safety
-    /// The contract of [`Waitable::register`] holds, with a wait node of the waitable.
-    pub(crate) unsafe fn register(&self, node: &WaitNode, waiter: *const Waiter, ticket: u32) -> bool {
-        // SAFETY: the caller keeps the waiter armed and alive, and the node in place, until it is taken out. Only the
-        // receiver waits.
-        unsafe { self.word().register(EMPTY, node, waiter, ticket) }
+    pub(crate) fn register(&self, node: &WaitNode, armed: Armed) -> bool {
+        self.word().register(EMPTY, node, armed)
     }
 
-    /// # Safety
-    /// The contract of [`Waitable::unregister`] holds, with the node that was registered.
-    pub(crate) unsafe fn unregister(&self, node: &WaitNode, is_selected: bool) {
-        // SAFETY: the caller has registered the node here, and its wait has ended.
-        unsafe { self.word().unregister(EMPTY, node, is_selected) }
+    pub(crate) fn unregister(&self, node: &WaitNode, ended: Ended) {
+        self.word().unregister(EMPTY, node, ended);
     }
 
     /// Takes the address of a wait node out again. Returns `false` if it is not there.

@@ -4,7 +4,7 @@ use crate::{
     cx::{Interval, attempt::Attempt, plain_thread::current_clock},
     sys::sync::full_fence,
     time::{Clock, NEVER},
-    wait::{waitable::Waitable, waiter::Waiter},
+    wait::waitable::{Armed, Ended, Waitable},
 };
 use std::{
     cell::RefCell,
@@ -168,13 +168,13 @@ macro_rules! unregistered {
     ($($name:ty $(, $t:ident)?;)*) => {$(
         // SAFETY: it stores no address of a waiter.
         unsafe impl$(<$t>)? Waitable for $name {
-            unsafe fn register(&self, _: *const Waiter, _: u32) -> bool {
+            fn register(&self, _: Armed) -> bool {
                 // This fence replaces the read-modify-write that `Waitable` requires.
                 full_fence();
                 true
             }
 
-            unsafe fn unregister(&self, _: bool) {}
+            fn unregister(&self, _: Ended) {}
         }
 
         impl$(<$t>)? fmt::Debug for $name {

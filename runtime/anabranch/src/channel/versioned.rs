@@ -13,8 +13,8 @@ use crate::{
     sys::{spin::Brief, sync::Arc},
     wait::{
         queue::{Entry, Queue},
-        waitable::Waitable,
-        waiter::{Waiter, Wake},
+        waitable::{Armed, Ended, Waitable},
+        waiter::Wake,
     },
 };
 
@@ -169,29 +169,19 @@ impl<S> Versioned<S> {
         !self.receivers.is_zero()
     }
 
-    /// # Safety
-    /// As for [`Waitable::register`](crate::wait::waitable::Waitable::register), with an entry of the waitable.
-    pub(crate) unsafe fn register(&self, entry: &Entry<u64>, seen: u64, waiter: *const Waiter, ticket: u32) -> bool {
+    pub(crate) fn register(&self, entry: &Entry<u64>, seen: u64, mut armed: Armed) -> bool {
         let mut state = self.state.lock();
         if state.is_closed || state.version != seen {
             return false;
         }
-        // SAFETY: the entry is in no queue. The caller keeps the waiter armed and alive, and the entry in place, until
-        // `unregister`.
-        unsafe {
-            entry.with(|value| *value = seen);
-            state.waiting.push_back(entry, waiter, ticket);
-        }
+        entry.with_armed(&mut armed, |value| *value = seen);
+        state.waiting.push_back(entry, armed);
         true
     }
 
     /// Removes an entry. Returns `false` if it is not in the queue, or no longer.
-    ///
-    /// # Safety
-    /// If the entry was registered, then with this versioned value.
-    pub(crate) unsafe fn unregister(&self, entry: &Entry<u64>) -> bool {
-        // SAFETY: `register` put the entry into this queue, or it is in none.
-        unsafe { self.state.lock().waiting.remove(entry) }
+    pub(crate) fn unregister(&self, entry: &Entry<u64>, ended: Ended) -> bool {
+        self.state.lock().waiting.remove(entry, ended)
     }
 }
 
@@ -208,21 +198,13 @@ impl<'a, S> News<'a, S> {
     }
 
     /// Waits for a version after `seen`, which differs from one wait to the next.
-    ///
-    /// # Safety
-    /// As for [`Waitable::register`](crate::wait::waitable::Waitable::register).
-    pub(crate) unsafe fn register(&self, seen: u64, waiter: *const Waiter, ticket: u32) -> bool {
-        // SAFETY: the caller keeps the waiter armed and alive, and this object with its entry in place, until
-        // `unregister`.
-        unsafe { self.versioned.register(&self.entry, seen, waiter, ticket) }
+    pub(crate) fn register(&self, seen: u64, armed: Armed) -> bool {
+        self.versioned.register(&self.entry, seen, armed)
     }
 
-    /// # Safety
-    /// As for [`Waitable::unregister`](crate::wait::waitable::Waitable::unregister).
-    pub(crate) unsafe fn unregister(&self, is_selected: bool) {
-        if !is_selected {
-            // SAFETY: this object registers its entry only with this versioned value.
-            unsafe { self.versioned.unregister(&self.entry) };
+    pub(crate) fn unregister(&self, ended: Ended) {
+        if !ended.is_selected() {
+            self.versioned.unregister(&self.entry, ended);
         }
     }
 }
@@ -251,18 +233,15 @@ impl<S> Attempt for CloseWait<'_, S> {
 
 // SAFETY: an address leaves the queue by `unregister`, or by a selection, both under the lock of the versioned value.
 unsafe impl<S> Waitable for CloseWait<'_, S> {
-    unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
+    fn register(&self, armed: Armed) -> bool {
         let Versioned { state, receivers, .. } = self.versioned;
         let is_over = |state: &State<S>| state.is_closed || receivers.is_zero();
-        // SAFETY: the entry is in no queue. The caller keeps the waiter armed and alive, and this object in place,
-        // until `unregister`.
-        unsafe { CloseQueue::register(state, |state| &mut state.closing, is_over, &self.entry, waiter, ticket) }
+        CloseQueue::register(state, |state| &mut state.closing, is_over, &self.entry, armed)
     }
 
-    unsafe fn unregister(&self, is_selected: bool) {
-        if !is_selected {
-            // SAFETY: the caller has registered here.
-            unsafe { self.versioned.state.lock().closing.remove(&self.entry) };
+    fn unregister(&self, ended: Ended) {
+        if !ended.is_selected() {
+            self.versioned.state.lock().closing.remove(&self.entry, ended);
         }
     }
 }

@@ -19,7 +19,7 @@ use crate::{
         Cancelled, WaitError,
         future::{AsyncWait, poll_counted},
         suspend::{WaitReason, leave},
-        waitable::Waitable,
+        waitable::{Armed, Ended, Waitable},
         waiter::{Selected, Waiter},
     },
 };
@@ -171,19 +171,16 @@ impl<A: Attempt> Attempt for Boxing<'_, A> {
 
 // SAFETY: the operation upholds the contract of `Waitable`, and every call is forwarded to it.
 unsafe impl<A: Waitable> Waitable for Boxing<'_, A> {
-    unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
-        // SAFETY: the caller keeps the waiter armed and alive, and the operation in place, until `unregister`.
-        unsafe { self.0.register(waiter, ticket) }
+    fn register(&self, armed: Armed) -> bool {
+        self.0.register(armed)
     }
 
-    unsafe fn register_local(&self, waiter: *const Waiter) -> bool {
-        // SAFETY: the caller is the waiter's thread, and keeps the waiter and the operation as for `register`.
-        unsafe { self.0.register_local(waiter) }
+    fn register_local(&self, armed: Armed) -> bool {
+        self.0.register_local(armed)
     }
 
-    unsafe fn unregister(&self, is_selected: bool) {
-        // SAFETY: the caller has registered here, and its wait has ended.
-        unsafe { self.0.unregister(is_selected) }
+    fn unregister(&self, ended: Ended) {
+        self.0.unregister(ended);
     }
 
     fn is_lock(&self) -> bool {
@@ -192,7 +189,7 @@ unsafe impl<A: Waitable> Waitable for Boxing<'_, A> {
 }
 
 /// The result of an operation that has ended, or `None` while it waits.
-pub(crate) type Ended<A> = Option<Result<<A as Attempt>::Output, WaitError>>;
+pub(crate) type Completion<A> = Option<Result<<A as Attempt>::Output, WaitError>>;
 
 /// The wait of an operation whose attempt has just failed.
 ///
@@ -224,7 +221,7 @@ impl<A: Attempt> OperationWait<'_, A> {
 
     /// Spins if the waiter does so, and begins to wait.
     #[inline(never)]
-    pub(crate) fn begin(&self, cx: &Cx<'_>, ended: &mut Ended<A>) -> Option<PendingSwitch> {
+    pub(crate) fn begin(&self, cx: &Cx<'_>, ended: &mut Completion<A>) -> Option<PendingSwitch> {
         let waiter = cx.waiter();
         if waiter.spins() > 0
             && let Some(output) = spin(self.operation, waiter)
@@ -237,13 +234,13 @@ impl<A: Attempt> OperationWait<'_, A> {
 
     /// Continues after a switch: attempts, and begins to wait again if the attempt fails.
     #[inline(never)]
-    pub(crate) fn resume(&self, cx: &Cx<'_>, ended: &mut Ended<A>) -> Option<PendingSwitch> {
+    pub(crate) fn resume(&self, cx: &Cx<'_>, ended: &mut Completion<A>) -> Option<PendingSwitch> {
         *ended = self.after(cx.end_wait(self.operation, self.deadline));
         if ended.is_some() { None } else { self.retry(cx, ended) }
     }
 
     #[inline(never)]
-    fn retry(&self, cx: &Cx<'_>, ended: &mut Ended<A>) -> Option<PendingSwitch> {
+    fn retry(&self, cx: &Cx<'_>, ended: &mut Completion<A>) -> Option<PendingSwitch> {
         loop {
             let outcome = match cx.begin_wait(self.operation, self.deadline, self.reason) {
                 Begun::Wait(switch) => return switch,
@@ -258,7 +255,7 @@ impl<A: Attempt> OperationWait<'_, A> {
 
     /// Returns the result of a wait with this outcome, or `None` if another wait is needed.
     #[inline]
-    fn after(&self, outcome: Selected) -> Ended<A> {
+    fn after(&self, outcome: Selected) -> Completion<A> {
         match happened(outcome) {
             Ok(()) => self.operation.attempt().map(Ok),
             Err(error) => Some(Err(error)),

@@ -21,8 +21,7 @@ use crate::{
     wait::{
         latch::{Latch, LatchWait},
         suspend::WaitReason,
-        waitable::Waitable,
-        waiter::Waiter,
+        waitable::{Armed, Ended, Waitable},
     },
 };
 use std::{
@@ -379,14 +378,12 @@ crate::cx::operation::into_future!(Joining<'_, T>, [T];);
 
 // SAFETY: both functions only forward to `wait`, which upholds the contract.
 unsafe impl<T> Waitable for Joining<'_, T> {
-    unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
-        // SAFETY: the caller keeps the armed waiter alive and this in place until `unregister`.
-        unsafe { self.wait.register(waiter, ticket) }
+    fn register(&self, armed: Armed) -> bool {
+        self.wait.register(armed)
     }
 
-    unsafe fn unregister(&self, is_selected: bool) {
-        // SAFETY: the caller has registered the waiter here, and its wait has ended.
-        unsafe { self.wait.unregister(is_selected) }
+    fn unregister(&self, ended: Ended) {
+        self.wait.unregister(ended);
     }
 }
 

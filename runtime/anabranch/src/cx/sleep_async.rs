@@ -10,7 +10,10 @@ use crate::{
         spawn::spawn_task,
     },
     pool::{Pool, registry::Registry},
-    wait::{future::AsyncWait, waitable::Waitable, waiter::Waiter},
+    wait::{
+        future::AsyncWait,
+        waitable::{Armed, Ended, Waitable},
+    },
 };
 use std::{
     fmt,
@@ -108,14 +111,12 @@ impl Attempt for SleepAsync {
 
 // SAFETY: both functions only forward to the waitable of `wait`, which upholds the contract.
 unsafe impl Waitable for SleepAsync {
-    unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
-        // SAFETY: the caller keeps the armed waiter alive and this in place until `unregister`.
-        unsafe { self.wait.waitable().register(waiter, ticket) }
+    fn register(&self, armed: Armed) -> bool {
+        self.wait.waitable().register(armed)
     }
 
-    unsafe fn unregister(&self, is_selected: bool) {
-        // SAFETY: the caller has registered the waiter here, and its wait has ended.
-        unsafe { self.wait.waitable().unregister(is_selected) }
+    fn unregister(&self, ended: Ended) {
+        self.wait.waitable().unregister(ended);
     }
 }
 

@@ -8,8 +8,8 @@ use crate::{
         Cancelled, TimedOut,
         cancel::CancelScope,
         suspend::{WaitReason, leave},
-        waitable::Waitable,
-        waiter::{Selected, Waiter},
+        waitable::{Armed, Ended, Waitable},
+        waiter::Selected,
     },
 };
 use std::time::{Duration, Instant};
@@ -19,13 +19,13 @@ struct Nowhere;
 
 // SAFETY: it stores no address.
 unsafe impl Waitable for Nowhere {
-    unsafe fn register(&self, _: *const Waiter, _: u32) -> bool {
+    fn register(&self, _: Armed) -> bool {
         // A fence in place of the read-modify-write.
         full_fence();
         true
     }
 
-    unsafe fn unregister(&self, _: bool) {}
+    fn unregister(&self, _: Ended) {}
 }
 
 impl Cx<'_> {

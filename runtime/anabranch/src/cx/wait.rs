@@ -11,7 +11,7 @@ use crate::{
     wait::{
         WaitError,
         suspend::{WaitReason, leave},
-        waitable::Waitable,
+        waitable::{Armed, Ended, Waitable},
         waiter::{BUDGET, KICKED, Selected},
     },
 };
@@ -46,9 +46,8 @@ impl Cx<'_> {
             return Begun::Over(Selected::Cancelled);
         }
         let mut wait = Registered::new(self, |_| waitable, reason);
-        // SAFETY: the waiter is armed. `waitable` is borrowed, and the address stays registered until `wait` or
-        // `end_wait` removes it.
-        if !unsafe { waitable.register(self.waiter_address(), 0) } {
+        // SAFETY: the waiter is armed. `waitable` is borrowed, and `wait` or `end_wait` removes the address.
+        if !waitable.register(unsafe { Armed::new(self.waiter_address(), 0) }) {
             return Begun::Over(Selected::Ready(0));
         }
         wait.count = 1;
@@ -66,7 +65,7 @@ impl Cx<'_> {
     pub(crate) fn end_wait(&self, waitable: &impl Waitable, deadline: u64) -> Selected {
         let outcome = self.end_suspension(deadline);
         // SAFETY: `begin_wait` or `begin_local` has registered the waiter, and the wait has ended.
-        unsafe { waitable.unregister(outcome == Selected::Ready(0)) };
+        waitable.unregister(unsafe { Ended::new(outcome == Selected::Ready(0)) });
         outcome
     }
 
@@ -82,9 +81,9 @@ impl Cx<'_> {
             return false;
         }
         waiter.arm_local();
-        // SAFETY: the waiter is armed, and stays registered until `unregister`. A fiber that has a home runs on its
-        // home thread, so this is the waiter's thread.
-        let is_registered = unsafe { waitable.register_local(self.waiter_address()) };
+        // SAFETY: the waiter is armed, and `end_wait` removes the address. A fiber that has a home runs on its home
+        // thread, so this is the waiter's thread.
+        let is_registered = waitable.register_local(unsafe { Armed::new(self.waiter_address(), 0) });
         if !is_registered {
             waiter.disarm_local();
         }
@@ -112,9 +111,9 @@ impl Cx<'_> {
         let mut wait = Registered::new(self, &waitable, reason);
         while wait.count < count {
             let index = wait.count;
-            // SAFETY: the waiter is armed. The guard `wait` unregisters all registered waitables when it ends, also on
-            // unwinding.
-            if !unsafe { waitable(index).register(self.waiter_address(), index as u32) } {
+            // SAFETY: the waiter is armed. No waitable is among them twice. The guard `wait` unregisters all registered
+            // waitables when it ends, also on unwinding.
+            if !waitable(index).register(unsafe { Armed::new(self.waiter_address(), index as u32) }) {
                 // A waitable that ended the wait meanwhile takes precedence: something may have been handed over. A
                 // waitable that refused holds no address.
                 let outcome = match self.abort_wait(reason) {
@@ -142,7 +141,7 @@ impl Cx<'_> {
         self.waiter().arm(ptr::null());
         let mut wait = Registered::new(self, |_| waitable, reason);
         // SAFETY: the waiter is armed. The guard `wait` unregisters the waitable when it ends, also on unwinding.
-        if unsafe { waitable.register(self.waiter_address(), 0) } {
+        if waitable.register(unsafe { Armed::new(self.waiter_address(), 0) }) {
             wait.count = 1;
             leave(self.owner.suspend(NEVER, reason));
             wait.end(Selected::Ready(0));
@@ -236,7 +235,8 @@ impl<'w, 'p, P: Waitable + ?Sized + 'p, F: Fn(usize) -> &'p P> Registered<'w, 'p
         while let Some(index) = self.count.checked_sub(1) {
             self.count = index;
             // SAFETY: the waitables that are counted have the address, and the wait has ended.
-            unsafe { (self.waitable)(index).unregister(self.outcome == Some(Selected::Ready(index as u32))) };
+            let ended = unsafe { Ended::new(self.outcome == Some(Selected::Ready(index as u32))) };
+            (self.waitable)(index).unregister(ended);
         }
     }
 }
@@ -271,11 +271,11 @@ pub(crate) fn happened(outcome: Selected) -> Result<(), WaitError> {
 
 #[cfg(all(test, not(any(loom, shuttle))))]
 mod tests {
-    use super::{Selected, Waitable};
+    use super::{Armed, Ended, Selected, Waitable};
     use crate::{
         run,
         time::NEVER,
-        wait::{suspend::WaitReason, waiter::Waiter},
+        wait::{suspend::WaitReason, waitable::WaiterRef},
     };
     use std::{
         cell::Cell,
@@ -286,7 +286,7 @@ mod tests {
     /// Counts registrations, and panics on request.
     #[derive(Default)]
     struct Spot {
-        waiter: Cell<Option<*const Waiter>>,
+        waiter: Cell<Option<WaiterRef>>,
         is_selected: Cell<Option<bool>>,
         panics_first: bool,
         panics_last: bool,
@@ -300,25 +300,26 @@ mod tests {
 
     // SAFETY: it ends the wait only inside of `register`, and drops the address in `unregister`.
     unsafe impl Waitable for Spot {
-        unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
+        fn register(&self, armed: Armed) -> bool {
             crate::sys::sync::full_fence();
             assert!(!self.panics_first, "first");
             if self.refuses {
                 return false;
             }
-            self.waiter.set(Some(waiter));
+            let address = armed.into_ref();
+            self.waiter.set(Some(address));
             if self.ends_wait {
-                // SAFETY: the caller of `register` passes an armed waiter, which is alive.
-                if let Some(wake) = unsafe { Waiter::try_select(waiter, Selected::Ready(ticket)) } {
+                // SAFETY: the waiter has just been registered here.
+                if let Some(wake) = unsafe { address.try_select() } {
                     wake.wake();
                 }
             }
             true
         }
 
-        unsafe fn unregister(&self, is_selected: bool) {
+        fn unregister(&self, ended: Ended) {
             self.waiter.set(None);
-            self.is_selected.set(Some(is_selected));
+            self.is_selected.set(Some(ended.is_selected()));
             assert!(!self.panics_last, "last");
         }
     }

@@ -13,6 +13,7 @@ use crate::{
     wait::{
         parked::Parked,
         state_word::WaitNode,
+        waitable::{Armed, Ended},
         waiter::{Selected, Waiter},
     },
 };
@@ -29,9 +30,10 @@ impl Owner {
     }
 
     /// Waits like `Cx::wait`. Returns `false` if the wait was cancelled.
-    fn wait(&self, register: impl FnOnce(*const Waiter) -> bool, unregister: impl FnOnce(bool)) -> bool {
+    fn wait(&self, register: impl FnOnce(Armed) -> bool, unregister: impl FnOnce(Ended)) -> bool {
         self.0.waiter.arm(std::ptr::null());
-        if !register(&raw const self.0.waiter) {
+        // SAFETY: the waiter is armed. The callers keep what they register it at until the end of this wait.
+        if !register(unsafe { Armed::new(&raw const self.0.waiter, 0) }) {
             if self.0.waiter.disarm() {
                 return true;
             }
@@ -41,7 +43,8 @@ impl Owner {
             self.0.parker.park();
         }
         let was_selected = self.0.waiter.selected() != Some(Selected::Cancelled);
-        unregister(was_selected);
+        // SAFETY: the waiter was registered, and the wait has ended.
+        unregister(unsafe { Ended::new(was_selected) });
         was_selected
     }
 
@@ -63,11 +66,7 @@ fn recv_once(owner: &Owner, end: packet::Receiving<Parcel>) -> Result<u32, packe
             State::Empty => {}
         }
         let node = WaitNode::new();
-        // SAFETY: the waiter is armed, and unregistered before the node is dropped.
-        let is_ready = owner.wait(
-            |waiter| unsafe { end.register(&node, waiter, 0) },
-            |was_selected| unsafe { end.unregister(&node, was_selected) },
-        );
+        let is_ready = owner.wait(|armed| end.register(&node, armed), |ended| end.unregister(&node, ended));
         if !is_ready {
             return Err(end);
         }
@@ -128,11 +127,7 @@ fn is_cancelled_before_close<A: Attempt>(owner: &Owner, operation: &A) -> bool {
         if operation.attempt().is_some() {
             return false;
         }
-        // SAFETY: the waiter is armed, and unregistered before the operation ends.
-        let is_ready = owner.wait(
-            |waiter| unsafe { operation.register(waiter, 0) },
-            |was_selected| unsafe { operation.unregister(was_selected) },
-        );
+        let is_ready = owner.wait(|armed| operation.register(armed), |ended| operation.unregister(ended));
         if !is_ready {
             return true;
         }
@@ -190,11 +185,8 @@ fn recv(owner: &Owner, consumer: &mut Consumer<Parcel>) -> Option<Option<u32>> {
             None => {}
         }
         let wait = StreamWait::new();
-        // SAFETY: the waiter is armed, and unregistered before the wait ends; the end does not move.
-        let is_ready = owner.wait(
-            |waiter| unsafe { wait.register_consumer(consumer, waiter, 0) },
-            |was_selected| unsafe { wait.unregister_consumer(consumer, was_selected) },
-        );
+        let is_ready = owner
+            .wait(|armed| wait.register_consumer(consumer, armed), |ended| wait.unregister_consumer(consumer, ended));
         if !is_ready {
             return Some(None);
         }
@@ -211,11 +203,7 @@ fn send(owner: &Owner, producer: &mut Producer<Parcel>, value: u32) -> bool {
             Err((crate::channel::PushError::Full, back)) => parcel = back,
         }
         let wait = StreamWait::new();
-        // SAFETY: as in `recv`.
-        owner.wait(
-            |waiter| unsafe { wait.register_producer(producer, waiter, 0) },
-            |was_selected| unsafe { wait.unregister_producer(producer, was_selected) },
-        );
+        owner.wait(|armed| wait.register_producer(producer, armed), |ended| wait.unregister_producer(producer, ended));
     }
 }
 

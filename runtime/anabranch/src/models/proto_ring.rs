@@ -10,7 +10,7 @@ use crate::{
         latch::LatchWait,
         parked::Parked,
         state_word::WaitNode,
-        waitable::Waitable,
+        waitable::{Armed, Ended, Waitable},
         waiter::{Selected, Waiter},
     },
 };
@@ -36,7 +36,7 @@ impl Owner {
             let node = WaitNode::new();
             waiter.arm(std::ptr::null());
             // SAFETY: the waiter is armed, and unregistered before the node ends.
-            let is_registered = unsafe { end.register(&node, waiter, 0) };
+            let is_registered = end.register(&node, unsafe { Armed::new(waiter, 0) });
             if !is_registered && waiter.disarm() {
                 continue;
             }
@@ -46,7 +46,7 @@ impl Owner {
             let was_cancelled = waiter.selected() == Some(Selected::Cancelled);
             if is_registered {
                 // SAFETY: registered, and the wait has ended.
-                unsafe { end.unregister(&node, !was_cancelled) };
+                end.unregister(&node, unsafe { Ended::new(!was_cancelled) });
             }
             if was_cancelled {
                 return None;
@@ -61,7 +61,7 @@ impl Owner {
             let wait = LatchWait::new(end.watch());
             waiter.arm(std::ptr::null());
             // SAFETY: the waiter is armed, and unregistered before the wait ends.
-            let is_registered = unsafe { wait.register(waiter, 0) };
+            let is_registered = wait.register(unsafe { Armed::new(waiter, 0) });
             if !is_registered && waiter.disarm() {
                 continue;
             }
@@ -70,7 +70,7 @@ impl Owner {
             }
             if is_registered {
                 // SAFETY: registered, and the wait has ended.
-                unsafe { wait.unregister(true) };
+                wait.unregister(unsafe { Ended::new(true) });
             }
         }
     }

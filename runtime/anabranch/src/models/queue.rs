@@ -13,8 +13,8 @@ use crate::{
         future::AsyncWait,
         queue::{Entry, Queue},
         suspend::Suspend,
-        waitable::Waitable,
-        waiter::{Selected, Waiter},
+        waitable::{Armed, Ended, Waitable},
+        waiter::Selected,
     },
 };
 use loom::thread;
@@ -100,24 +100,22 @@ impl<'a> Turn<'a> {
 
 // SAFETY: an address leaves the queue by `unregister`, or by `select_first`, under the lock.
 unsafe impl Waitable for Turn<'_> {
-    unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
+    fn register(&self, armed: Armed) -> bool {
         let mut state = lock(&self.semaphore.state);
         if state.permits > 0 {
             state.permits -= 1;
             self.has_permit.set(true);
             return false;
         }
-        // SAFETY: by the contract of `Waitable`.
-        unsafe { state.queue.push_back(&self.entry, waiter, ticket) };
+        state.queue.push_back(&self.entry, armed);
         true
     }
 
-    unsafe fn unregister(&self, is_selected: bool) {
-        if is_selected {
+    fn unregister(&self, ended: Ended) {
+        if ended.is_selected() {
             self.has_permit.set(true);
         } else {
-            // SAFETY: pushed to this queue by `register`.
-            unsafe { lock(&self.semaphore.state).queue.remove(&self.entry) };
+            lock(&self.semaphore.state).queue.remove(&self.entry, ended);
         }
     }
 }

@@ -14,8 +14,8 @@ use crate::{
     wait::{
         cancel::CancelScope,
         queue::{Entry, Wakes},
-        waitable::Waitable,
-        waiter::{Selected, Waiter},
+        waitable::{Armed, Ended, Waitable},
+        waiter::Selected,
     },
 };
 use loom::{sync::Arc, thread};
@@ -91,15 +91,13 @@ struct Wait<'a> {
 // SAFETY: an address leaves the queue by `unregister`, or by `Readiness::take`, which ends the wait, both under its
 // lock.
 unsafe impl Waitable for Wait<'_> {
-    unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
-        // SAFETY: by the contract of `Waitable`.
-        unsafe { self.readiness.join(&self.entry, waiter, ticket) }
+    fn register(&self, armed: Armed) -> bool {
+        self.readiness.join(&self.entry, armed)
     }
 
-    unsafe fn unregister(&self, is_selected: bool) {
-        if !is_selected {
-            // SAFETY: `register` put the entry into this queue.
-            unsafe { self.readiness.leave(&self.entry) };
+    fn unregister(&self, ended: Ended) {
+        if !ended.is_selected() {
+            self.readiness.leave(&self.entry, ended);
         }
     }
 }

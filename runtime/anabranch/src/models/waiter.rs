@@ -12,8 +12,8 @@ use crate::{
         cancel::CancelScope,
         parked::Parked,
         suspend::Suspend,
-        waitable::{Waitable, WaiterRef},
-        waiter::{Selected, Waiter},
+        waitable::{Armed, Ended, Waitable, WaiterRef},
+        waiter::Selected,
     },
 };
 use loom::thread;
@@ -43,14 +43,14 @@ impl Spot {
 
 // SAFETY: ends the wait before it lets go of the address, both under the lock.
 unsafe impl Waitable for Spot {
-    unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
-        *lock(&self.address) = Some(WaiterRef { waiter, ticket });
+    fn register(&self, armed: Armed) -> bool {
+        *lock(&self.address) = Some(armed.into_ref());
         true
     }
 
-    unsafe fn unregister(&self, is_selected: bool) {
+    fn unregister(&self, ended: Ended) {
         // As a queue: a waiter that it has selected is no longer in it.
-        if !is_selected {
+        if !ended.is_selected() {
             *lock(&self.address) = None;
         }
     }
@@ -140,7 +140,7 @@ fn models_waiter_late_owner_sees_outcome() {
         let spot = Arc::new(Spot::new());
         parked.waiter.arm(std::ptr::null());
         // SAFETY: the waiter is armed, and unregistered below.
-        assert!(unsafe { spot.register(&raw const parked.waiter, 3) });
+        assert!(spot.register(unsafe { Armed::new(&raw const parked.waiter, 3) }));
         // So that loom lets the selection come before the first look, too.
         let done = Arc::new(AtomicU64::new(0));
         let other = thread::spawn({
@@ -157,7 +157,7 @@ fn models_waiter_late_owner_sees_outcome() {
             assert_eq!(spot.value.get(), 7);
         }
         // SAFETY: the wait has ended.
-        unsafe { spot.unregister(!is_own) };
+        spot.unregister(unsafe { Ended::new(!is_own) });
         assert_eq!(other.join().unwrap(), !is_own);
     });
 }

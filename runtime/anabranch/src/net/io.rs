@@ -15,7 +15,12 @@ use crate::{
     },
     sys::poller::{AsSource, BorrowedSource},
     time::NEVER,
-    wait::{future::poll_counted, queue::Entry, suspend::WaitReason, waitable::Waitable, waiter::Waiter},
+    wait::{
+        future::poll_counted,
+        queue::Entry,
+        suspend::WaitReason,
+        waitable::{Armed, Ended, Waitable},
+    },
 };
 use std::{
     cell::RefCell,
@@ -229,16 +234,13 @@ impl<R, S: Socket, F: FnMut(&S) -> io::Result<Done<R>>> Attempt for SystemCall<'
 // SAFETY: an address leaves the queue by `unregister`, or by `Readiness::take`, which ends the wait, both under its
 // lock.
 unsafe impl<S: Socket, F> Waitable for SystemCall<'_, S, F> {
-    unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
-        // SAFETY: the entry belongs to this wait and is in no queue, by the contract of `Waitable`. It stays where it
-        // is, and the waiter armed, until `unregister`.
-        unsafe { self.readiness().join(&self.entry, waiter, ticket) }
+    fn register(&self, armed: Armed) -> bool {
+        self.readiness().join(&self.entry, armed)
     }
 
-    unsafe fn unregister(&self, is_selected: bool) {
-        if !is_selected {
-            // SAFETY: `register` put the entry into this queue.
-            unsafe { self.readiness().leave(&self.entry) };
+    fn unregister(&self, ended: Ended) {
+        if !ended.is_selected() {
+            self.readiness().leave(&self.entry, ended);
         }
     }
 }
@@ -307,16 +309,13 @@ crate::cx::operation::into_future!(Ready<'_>;);
 // SAFETY: an address leaves the queue by `unregister`, or by `Readiness::take`, which ends the wait, both under its
 // lock.
 unsafe impl Waitable for Ready<'_> {
-    unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
-        // SAFETY: the entry belongs to this wait and is in no queue, by the contract of `Waitable`. It stays where it
-        // is, and the waiter armed, until `unregister`.
-        unsafe { self.readiness().join(&self.entry, waiter, ticket) }
+    fn register(&self, armed: Armed) -> bool {
+        self.readiness().join(&self.entry, armed)
     }
 
-    unsafe fn unregister(&self, is_selected: bool) {
-        if !is_selected {
-            // SAFETY: `register` put the entry into this queue.
-            unsafe { self.readiness().leave(&self.entry) };
+    fn unregister(&self, ended: Ended) {
+        if !ended.is_selected() {
+            self.readiness().leave(&self.entry, ended);
         }
     }
 }

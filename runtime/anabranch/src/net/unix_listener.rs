@@ -8,7 +8,10 @@ use crate::{
         unix_stream::UnixStream,
     },
     reactor::readiness::{Direction, Done},
-    wait::{suspend::WaitReason, waitable::Waitable, waiter::Waiter},
+    wait::{
+        suspend::WaitReason,
+        waitable::{Armed, Ended, Waitable},
+    },
 };
 use std::{
     fmt, io,
@@ -115,14 +118,12 @@ crate::cx::operation::into_future!(UnixAccepting<'_>;);
 
 // SAFETY: both functions only forward to the system call, which upholds the contract.
 unsafe impl Waitable for UnixAccepting<'_> {
-    unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
-        // SAFETY: the caller keeps the armed waiter alive and this in place until `unregister`.
-        unsafe { self.call.register(waiter, ticket) }
+    fn register(&self, armed: Armed) -> bool {
+        self.call.register(armed)
     }
 
-    unsafe fn unregister(&self, is_selected: bool) {
-        // SAFETY: the caller has registered the waiter here, and its wait has ended.
-        unsafe { self.call.unregister(is_selected) }
+    fn unregister(&self, ended: Ended) {
+        self.call.unregister(ended);
     }
 }
 

@@ -10,7 +10,10 @@ use crate::{
         spsc::stream::{consumer::Consumer, producer::Producer, stream, wait::StreamWait},
     },
     proto::{done::Done, ring::Ring},
-    wait::{state_word::WaitNode, waiter::Waiter},
+    wait::{
+        state_word::WaitNode,
+        waitable::{Armed, Ended},
+    },
 };
 use std::{
     marker::PhantomData,
@@ -152,14 +155,11 @@ pub(crate) trait Transport: Sized {
     /// Returns the number of the conversation, or 0 if the end is used up.
     fn conversation(&self) -> u64;
 
-    /// # Safety
-    /// The contract of [`Waitable::register`](crate::wait::waitable::Waitable::register) holds, with a wait of this
-    /// end, which is to receive the next message.
-    unsafe fn register(&self, wait: &Self::Wait, waiter: *const Waiter, ticket: u32) -> bool;
+    /// Registers a waiter that is to receive the next message, as
+    /// [`register`](crate::wait::waitable::Waitable::register) does.
+    fn register(&self, wait: &Self::Wait, armed: Armed) -> bool;
 
-    /// # Safety
-    /// The contract of [`Waitable::unregister`](crate::wait::waitable::Waitable::unregister) holds.
-    unsafe fn unregister(&self, wait: &Self::Wait, is_selected: bool);
+    fn unregister(&self, wait: &Self::Wait, ended: Ended);
 
     /// Takes the address of a waiter out again. Returns `false` if it is not there; if it was registered, it was then
     /// taken out.
@@ -207,14 +207,12 @@ impl<M, const N: usize> Transport for Ring<M, N> {
         Self::conversation(self)
     }
 
-    unsafe fn register(&self, wait: &WaitNode, waiter: *const Waiter, ticket: u32) -> bool {
-        // SAFETY: the caller keeps the waiter armed and alive, and this object in place, until `unregister`.
-        unsafe { Self::register(self, wait, waiter, ticket) }
+    fn register(&self, wait: &WaitNode, armed: Armed) -> bool {
+        Self::register(self, wait, armed)
     }
 
-    unsafe fn unregister(&self, wait: &WaitNode, is_selected: bool) {
-        // SAFETY: the caller has registered here, and its wait has ended.
-        unsafe { Self::unregister(self, wait, is_selected) }
+    fn unregister(&self, wait: &WaitNode, ended: Ended) {
+        Self::unregister(self, wait, ended);
     }
 
     fn withdraw(&self, wait: &WaitNode) -> bool {
@@ -307,15 +305,13 @@ impl<M> Transport for Duplex<M> {
         self.ends.as_deref().map_or(0, |ends| ends.2)
     }
 
-    unsafe fn register(&self, wait: &StreamWait, waiter: *const Waiter, ticket: u32) -> bool {
-        // SAFETY: the caller keeps the waiter armed and alive, and this object in place, until `unregister`.
-        self.ends.as_deref().is_some_and(|(_, consumer, _)| unsafe { wait.register_consumer(consumer, waiter, ticket) })
+    fn register(&self, wait: &StreamWait, armed: Armed) -> bool {
+        self.ends.as_deref().is_some_and(|(_, consumer, _)| wait.register_consumer(consumer, armed))
     }
 
-    unsafe fn unregister(&self, wait: &StreamWait, is_selected: bool) {
+    fn unregister(&self, wait: &StreamWait, ended: Ended) {
         if let Some((_, consumer, _)) = self.ends.as_deref() {
-            // SAFETY: the caller has registered here, and its wait has ended.
-            unsafe { wait.unregister_consumer(consumer, is_selected) }
+            wait.unregister_consumer(consumer, ended);
         }
     }
 

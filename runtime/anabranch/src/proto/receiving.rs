@@ -11,7 +11,11 @@ use crate::{
         error::{EndpointRecvError, EndpointTryRecvError},
     },
     time::NEVER,
-    wait::{WaitError, suspend::WaitReason, waitable::Waitable, waiter::Waiter},
+    wait::{
+        WaitError,
+        suspend::WaitReason,
+        waitable::{Armed, Ended, Waitable},
+    },
 };
 use std::{cell::UnsafeCell, fmt};
 
@@ -129,14 +133,12 @@ crate::cx::operation::into_future!(Receiving<'_, E>, [E: ReceiveEndpoint];);
 
 // SAFETY: the link upholds the contract of `Waitable`, and its end stays in place while it is borrowed.
 unsafe impl<E: ReceiveEndpoint> Waitable for Receiving<'_, E> {
-    unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
-        // SAFETY: the caller keeps the waiter armed and alive, and this object in place, until `unregister`.
-        unsafe { self.link().register(&self.wait, waiter, ticket) }
+    fn register(&self, armed: Armed) -> bool {
+        self.link().register(&self.wait, armed)
     }
 
-    unsafe fn unregister(&self, is_selected: bool) {
-        // SAFETY: the caller has registered here, and its wait has ended.
-        unsafe { self.link().unregister(&self.wait, is_selected) }
+    fn unregister(&self, ended: Ended) {
+        self.link().unregister(&self.wait, ended);
     }
 }
 
@@ -157,14 +159,12 @@ impl<L: Link> Attempt for Ready<'_, L> {
 
 // SAFETY: the link upholds the contract of `Waitable`, and its end stays in place while it is borrowed.
 unsafe impl<L: Link> Waitable for Ready<'_, L> {
-    unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
-        // SAFETY: the caller keeps the waiter armed and alive, and this object in place, until `unregister`.
-        unsafe { self.link.register(&self.wait, waiter, ticket) }
+    fn register(&self, armed: Armed) -> bool {
+        self.link.register(&self.wait, armed)
     }
 
-    unsafe fn unregister(&self, is_selected: bool) {
-        // SAFETY: the caller has registered here, and its wait has ended.
-        unsafe { self.link.unregister(&self.wait, is_selected) }
+    fn unregister(&self, ended: Ended) {
+        self.link.unregister(&self.wait, ended);
     }
 }
 
@@ -193,12 +193,11 @@ impl<E: ReceiveEndpoint> Source for E {
         Ok(try_receive(self).ok_or(channel::TryRecvError::Empty)??)
     }
 
-    unsafe fn register(&self, wait: &Self::Wait, waiter: *const Waiter) -> bool {
-        // SAFETY: the caller keeps the persistent waiter alive and `wait` in place until `withdraw` or the wake-up.
-        unsafe { self.end().link().register(wait, waiter, 0) }
+    fn register(&self, wait: &Self::Wait, armed: Armed) -> bool {
+        self.end().link().register(wait, armed)
     }
 
-    unsafe fn withdraw(&self, wait: &Self::Wait) -> bool {
+    fn withdraw(&self, wait: &Self::Wait, _: Ended) -> bool {
         self.end().link().withdraw(wait)
     }
 

@@ -39,7 +39,7 @@ use crate::{
     wait::{
         latch::Latch as Event,
         state_word::{Content, WaitNode, Word, is_address, number, number_of, try_select},
-        waiter::Waiter,
+        waitable::{Armed, Ended},
     },
 };
 use std::{cell::UnsafeCell, marker::PhantomData, mem::MaybeUninit, ptr};
@@ -260,19 +260,13 @@ impl<M, const N: usize> Ring<M, N> {
         Going { end: self, is_over: false }.by_ref().for_each(drop);
     }
 
-    /// # Safety
-    /// As for [`Waitable::register`](crate::wait::waitable::Waitable::register), with a wait node for this wait.
-    pub(crate) unsafe fn register(&self, node: &WaitNode, waiter: *const Waiter, ticket: u32) -> bool {
-        // SAFETY: the caller keeps the waiter armed and alive, and the node in place, until `unregister`. Only the
-        // receiver of the message waits for the end of `before`.
-        !self.is_used_up() && unsafe { self.slot().word.register(self.before(), node, waiter, ticket) }
+    /// Only the receiver of the message waits for the end of `before`.
+    pub(crate) fn register(&self, node: &WaitNode, armed: Armed) -> bool {
+        !self.is_used_up() && self.slot().word.register(self.before(), node, armed)
     }
 
-    /// # Safety
-    /// As for [`Waitable::unregister`](crate::wait::waitable::Waitable::unregister).
-    pub(crate) unsafe fn unregister(&self, node: &WaitNode, is_selected: bool) {
-        // SAFETY: the caller has registered here, and its wait has ended.
-        unsafe { self.slot().word.unregister(self.before(), node, is_selected) }
+    pub(crate) fn unregister(&self, node: &WaitNode, ended: Ended) {
+        self.slot().word.unregister(self.before(), node, ended);
     }
 
     /// Takes the address of a wait node out again. Returns `false` if it is not there.

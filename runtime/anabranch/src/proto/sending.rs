@@ -8,7 +8,11 @@ use crate::{
     },
     proto::duplex::{At, Duplex},
     time::NEVER,
-    wait::{Cancelled, suspend::WaitReason, waitable::Waitable, waiter::Waiter},
+    wait::{
+        Cancelled,
+        suspend::WaitReason,
+        waitable::{Armed, Ended, Waitable},
+    },
 };
 use std::fmt;
 
@@ -64,15 +68,13 @@ crate::cx::operation::into_future!(Writable<'_, M>, [M];);
 
 // SAFETY: `wait` upholds the contract of `Waitable`, and the link is borrowed, so it stays in place.
 unsafe impl<M> Waitable for Writable<'_, M> {
-    unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
-        // SAFETY: the caller keeps the waiter armed and alive, and this object in place, until `unregister`.
-        self.link.producer().is_some_and(|producer| unsafe { self.wait.register_producer(producer, waiter, ticket) })
+    fn register(&self, armed: Armed) -> bool {
+        self.link.producer().is_some_and(|producer| self.wait.register_producer(producer, armed))
     }
 
-    unsafe fn unregister(&self, is_selected: bool) {
+    fn unregister(&self, ended: Ended) {
         if let Some(producer) = self.link.producer() {
-            // SAFETY: the caller has registered here, and its wait has ended.
-            unsafe { self.wait.unregister_producer(producer, is_selected) }
+            self.wait.unregister_producer(producer, ended);
         }
     }
 }

@@ -32,7 +32,7 @@ use crate::{
     sys::sync::{AtomicU64, Mutex, Ordering, lock},
     wait::{
         queue::{Entry, Queue, Wakes},
-        waiter::Waiter,
+        waitable::{Armed, Ended},
     },
 };
 use std::{
@@ -183,26 +183,18 @@ impl Readiness {
     }
 
     /// Joins the queue. Returns `false` if the direction is ready.
-    ///
-    /// # Safety
-    /// As for [`Queue::push_back`]; the caller removes the entry by [`leave`](Self::leave).
-    pub(crate) unsafe fn join(&self, entry: &Entry<()>, waiter: *const Waiter, ticket: u32) -> bool {
+    pub(crate) fn join(&self, entry: &Entry<()>, armed: Armed) -> bool {
         let mut waiters = lock(&self.waiters);
         if self.see().is_ready() {
             return false;
         }
-        // SAFETY: the caller upholds the contract of `push_back`.
-        unsafe { waiters.queue.push_back(entry, waiter, ticket) };
+        waiters.queue.push_back(entry, armed);
         true
     }
 
     /// Leaves the queue after a wait that an event has not ended.
-    ///
-    /// # Safety
-    /// The entry has joined this queue.
-    pub(crate) unsafe fn leave(&self, entry: &Entry<()>) {
-        // SAFETY: the entry joined this queue.
-        unsafe { lock(&self.waiters).queue.remove(entry) };
+    pub(crate) fn leave(&self, entry: &Entry<()>, ended: Ended) {
+        lock(&self.waiters).queue.remove(entry, ended);
     }
 
     /// Returns `Ready` if the direction is ready. Otherwise the next event wakes this task, instead of that of an

@@ -7,7 +7,11 @@ use crate::{
         semaphore_queue::{Given, PATIENCE, Turn},
     },
     sys::clock::Instant,
-    wait::{queue::Entry, waitable::Waitable, waiter::Waiter},
+    wait::{
+        queue::Entry,
+        waitable::{Armed, Ended, Waitable},
+        waiter::Waiter,
+    },
 };
 #[cfg(not(loom))]
 use crate::{cx::thread::status_of_waiting, fiber::status::FiberStatus, pool::worker::Worker};
@@ -128,12 +132,12 @@ unsafe impl Waitable for AcquireWait<'_> {
         true
     }
 
-    unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
+    fn register(&self, armed: Armed) -> bool {
         let was_woken = self.was_woken();
         let turn = Turn::new(self.wanted, was_woken && self.has_lost_patience());
-        // SAFETY: the entry belongs to this wait and is in no queue, by the contract of `Waitable`. It stays where it
-        // is, and the waiter armed, until `unregister`.
-        let is_registered = unsafe { self.semaphore.enqueue(&self.entry, turn, was_woken, waiter, ticket) };
+        #[cfg(not(loom))]
+        let waiter = armed.address();
+        let is_registered = self.semaphore.enqueue(&self.entry, turn, was_woken, armed);
         if is_registered {
             self.given.set(Given::Nothing);
             #[cfg(not(loom))]
@@ -142,19 +146,17 @@ unsafe impl Waitable for AcquireWait<'_> {
         is_registered
     }
 
-    unsafe fn unregister(&self, is_selected: bool) {
+    fn unregister(&self, mut ended: Ended) {
         #[cfg(not(loom))]
         if let Some(shown) = self.shown.take() {
             shown.lock.clear();
             Worker::current().wait.lock_waits.add(u64::MAX);
         }
-        if is_selected {
-            // SAFETY: the queue selected this wait, so the entry is no longer linked.
-            self.given.set(unsafe { self.entry.with(|turn| turn.given()) });
+        if ended.is_selected() {
+            self.given.set(self.entry.with_selected(&mut ended, |turn| turn.given()));
             return;
         }
-        // SAFETY: `register` put the entry into this queue.
-        unsafe { self.semaphore.dequeue(&self.entry) };
+        self.semaphore.dequeue(&self.entry, ended);
     }
 }
 

@@ -17,8 +17,7 @@ use crate::{
         future::count_ready,
         queue::{Entry, Wakes},
         suspend::WaitReason,
-        waitable::Waitable,
-        waiter::Waiter,
+        waitable::{Armed, Ended, Waitable},
     },
 };
 use std::{cell::Cell, fmt};
@@ -171,23 +170,20 @@ impl Attempt for Arrival<'_> {
 
 // SAFETY: an address leaves the queue by `unregister`, or by `Rounds::select_some`, under the lock of the queue.
 unsafe impl Waitable for Arrival<'_> {
-    unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
+    fn register(&self, armed: Armed) -> bool {
         let mut state = lock(&self.barrier.state);
         if state.rounds.number() != self.round {
             return false;
         }
-        // SAFETY: the entry belongs to this wait and is in no queue, by the contract of `Waitable`. It stays where it
-        // is, and the waiter armed, until `unregister`.
-        unsafe { state.rounds.join(&self.entry, waiter, ticket) };
+        state.rounds.join(&self.entry, armed);
         true
     }
 
-    unsafe fn unregister(&self, is_selected: bool) {
-        if is_selected {
+    fn unregister(&self, ended: Ended) {
+        if ended.is_selected() {
             self.is_settled.set(true);
         } else {
-            // SAFETY: `register` returned `true`, so the entry joined this queue.
-            unsafe { lock(&self.barrier.state).rounds.leave(&self.entry) };
+            lock(&self.barrier.state).rounds.leave(&self.entry, ended);
         }
     }
 }

@@ -30,8 +30,7 @@ use crate::{
         future::count_ready,
         queue::{Entry, Wakes},
         suspend::WaitReason,
-        waitable::Waitable,
-        waiter::Waiter,
+        waitable::{Armed, Ended, Waitable},
     },
 };
 use std::{any::Any, cell::Cell, fmt, mem, panic::AssertUnwindSafe};
@@ -288,12 +287,10 @@ impl<T: ?Sized> Attempt for CondvarWait<'_, '_, T> {
 
 // SAFETY: an address leaves the queue by `unregister`, or by a notification, under the lock of the queue.
 unsafe impl<T: ?Sized> Waitable for CondvarWait<'_, '_, T> {
-    unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
+    fn register(&self, armed: Armed) -> bool {
         {
             let mut rounds = lock(&self.condvar.queue);
-            // SAFETY: the entry belongs to this wait and is in no queue, by the contract of `Waitable`. It stays where
-            // it is, and the waiter armed, until `unregister`.
-            unsafe { rounds.join(&self.entry, waiter, ticket) };
+            rounds.join(&self.entry, armed);
             self.condvar.show(&rounds);
         }
         // From here on the entry is in the queue, so a panic must not unwind past it.
@@ -302,14 +299,13 @@ unsafe impl<T: ?Sized> Waitable for CondvarWait<'_, '_, T> {
         true
     }
 
-    unsafe fn unregister(&self, is_selected: bool) {
-        if is_selected {
+    fn unregister(&self, ended: Ended) {
+        if ended.is_selected() {
             self.notified.set(Some(Notified(self.condvar)));
             return;
         }
         let mut rounds = lock(&self.condvar.queue);
-        // SAFETY: `register` put the entry into this queue.
-        if unsafe { rounds.leave(&self.entry) } {
+        if rounds.leave(&self.entry, ended) {
             self.condvar.show(&rounds);
         }
     }

@@ -23,8 +23,7 @@ use crate::{
         Cancelled,
         queue::{Entry, Wakes},
         suspend::WaitReason,
-        waitable::Waitable,
-        waiter::Waiter,
+        waitable::{Armed, Ended, Waitable},
     },
 };
 use std::{cell::Cell, fmt};
@@ -163,7 +162,7 @@ impl Attempt for EventWait<'_> {
 
 // SAFETY: an address leaves the queue by `unregister`, or by `Rounds::select_some`, under the lock of the queue.
 unsafe impl Waitable for EventWait<'_> {
-    unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
+    fn register(&self, armed: Armed) -> bool {
         let mut rounds = lock(&self.event.queue);
         // WAITERS may be set in vain by a waiter that finds SET. It is then cleared at once.
         if self.event.word.fetch_or(WAITERS, Ordering::Relaxed) & SET != 0 {
@@ -172,20 +171,17 @@ unsafe impl Waitable for EventWait<'_> {
             }
             return false;
         }
-        // SAFETY: the entry belongs to this wait and is in no queue, by the contract of `Waitable`. It stays where it
-        // is, and the waiter armed, until `unregister`.
-        unsafe { rounds.join(&self.entry, waiter, ticket) };
+        rounds.join(&self.entry, armed);
         true
     }
 
-    unsafe fn unregister(&self, is_selected: bool) {
-        if is_selected {
+    fn unregister(&self, ended: Ended) {
+        if ended.is_selected() {
             self.was_woken.set(true);
             return;
         }
         let mut rounds = lock(&self.event.queue);
-        // SAFETY: `register` put the entry into this queue.
-        if unsafe { rounds.leave(&self.entry) } && rounds.is_empty() {
+        if rounds.leave(&self.entry, ended) && rounds.is_empty() {
             self.event.word.fetch_and(!WAITERS, Ordering::Relaxed);
         }
     }

@@ -20,8 +20,7 @@ use crate::{
         Cancelled,
         queue::{Entry, Queue, Wakes},
         suspend::WaitReason,
-        waitable::Waitable,
-        waiter::Waiter,
+        waitable::{Armed, Ended, Waitable},
     },
 };
 use std::{cell::Cell, fmt};
@@ -228,29 +227,23 @@ crate::cx::operation::into_future!(Notifying<'_>;);
 
 // SAFETY: an address leaves the queue by `unregister`, or by a selection, both under the lock.
 unsafe impl Waitable for Notifying<'_> {
-    unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
+    fn register(&self, mut armed: Armed) -> bool {
         let mut state = lock(&self.notify.state);
         let round = self.since.get();
         if state.is_kept || round != self.notify.round() {
             return false;
         }
-        // SAFETY: the entry belongs to this wait and is in no queue, by the contract of `Waitable`. It stays where it
-        // is, and the waiter armed, until `unregister`.
-        unsafe {
-            self.entry.with(|turn| turn.round = round);
-            state.queue.push_back(&self.entry, waiter, ticket);
-        }
+        self.entry.with_armed(&mut armed, |turn| turn.round = round);
+        state.queue.push_back(&self.entry, armed);
         true
     }
 
-    unsafe fn unregister(&self, is_selected: bool) {
-        if is_selected {
-            // SAFETY: the queue selected this wait, so the entry is no longer linked.
-            let is_alone = unsafe { self.entry.with(|turn| turn.is_alone) };
+    fn unregister(&self, mut ended: Ended) {
+        if ended.is_selected() {
+            let is_alone = self.entry.with_selected(&mut ended, |turn| turn.is_alone);
             self.woken.set(if is_alone { Woken::Alone } else { Woken::WithAll });
         } else {
-            // SAFETY: `register` put the entry into this queue.
-            unsafe { lock(&self.notify.state).queue.remove(&self.entry) };
+            lock(&self.notify.state).queue.remove(&self.entry, ended);
         }
     }
 }

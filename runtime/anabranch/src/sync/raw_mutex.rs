@@ -5,7 +5,10 @@ use super::{acquire_wait::AcquireWait, raw_semaphore::RawSemaphore};
 use crate::{
     cx::attempt::Attempt,
     sys::sync::{const_unless_loom, hint},
-    wait::{waitable::Waitable, waiter::Waiter},
+    wait::{
+        waitable::{Armed, Ended, Waitable},
+        waiter::Waiter,
+    },
 };
 
 /// How many times a fiber or thread retries before it waits, if it finds the lock taken. The pauses double.
@@ -96,13 +99,11 @@ unsafe impl Waitable for LockWait<'_> {
         true
     }
 
-    unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
-        // SAFETY: the caller keeps the waiter armed and alive, and this object in place, until `unregister`.
-        unsafe { self.wait.register(waiter, ticket) }
+    fn register(&self, armed: Armed) -> bool {
+        self.wait.register(armed)
     }
 
-    unsafe fn unregister(&self, is_selected: bool) {
-        // SAFETY: the caller has registered here, and its wait has ended.
-        unsafe { self.wait.unregister(is_selected) }
+    fn unregister(&self, ended: Ended) {
+        self.wait.unregister(ended);
     }
 }

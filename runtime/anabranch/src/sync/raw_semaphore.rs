@@ -69,6 +69,7 @@ use crate::{
     },
     wait::{
         queue::{Entry, Queue, Wakes},
+        waitable::{Armed, Ended},
         waiter::Waiter,
     },
 };
@@ -244,18 +245,7 @@ impl RawSemaphore {
 
     /// Puts a waiter into the queue, unless it should try again. A waiter that was woken before comes first, any other
     /// comes last. Returns whether it is in the queue.
-    ///
-    /// # Safety
-    /// The entry is in no queue. It stays where it is, and the waiter armed and alive, until the entry has left the
-    /// queue, by [`dequeue`](Self::dequeue) or by a selection.
-    pub(super) unsafe fn enqueue(
-        &self,
-        entry: &Entry<Turn>,
-        turn: Turn,
-        was_woken: bool,
-        waiter: *const Waiter,
-        ticket: u32,
-    ) -> bool {
+    pub(super) fn enqueue(&self, entry: &Entry<Turn>, turn: Turn, was_woken: bool, mut armed: Armed) -> bool {
         let Turn { wanted, wants_hand_over, .. } = turn;
         let mut waiting = lock(&self.waiting);
         let promised = waiting.promised;
@@ -279,26 +269,18 @@ impl RawSemaphore {
                 Err(found) => word = found,
             }
         }
-        // SAFETY: the caller guarantees that the entry is in no queue, that it stays where it is, and that the waiter
-        // stays armed.
-        unsafe {
-            entry.with(|place| *place = turn);
-            if was_woken {
-                waiting.queue.push_front(entry, waiter, ticket);
-            } else {
-                waiting.queue.push_back(entry, waiter, ticket);
-            }
+        entry.with_armed(&mut armed, |place| *place = turn);
+        if was_woken {
+            waiting.queue.push_front(entry, armed);
+        } else {
+            waiting.queue.push_back(entry, armed);
         }
         true
     }
 
     /// Takes a waiter out of the queue, if it is still there.
-    ///
-    /// # Safety
-    /// [`enqueue`](Self::enqueue) has put the entry into this queue.
-    pub(super) unsafe fn dequeue(&self, entry: &Entry<Turn>) {
-        // SAFETY: the caller guarantees that the entry was put into this queue.
-        let has_left = unsafe { lock(&self.waiting).queue.remove(entry) };
+    pub(super) fn dequeue(&self, entry: &Entry<Turn>, ended: Ended) {
+        let has_left = lock(&self.waiting).queue.remove(entry, ended);
         if has_left {
             // It may have been the first waiter, and the others waited behind it.
             self.grant(0, 0);

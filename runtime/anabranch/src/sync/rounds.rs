@@ -9,7 +9,8 @@ use crate::{
     sys::sync::{Mutex, lock},
     wait::{
         queue::{Entry, Queue, Wakes},
-        waiter::{Waiter, Wake},
+        waitable::{Armed, Ended},
+        waiter::Wake,
     },
 };
 
@@ -34,24 +35,14 @@ impl Rounds {
         self.queue.is_empty()
     }
 
-    /// # Safety
-    /// The contract of [`Queue::push_back`] holds, and the caller is the waiter of this entry.
-    pub(crate) unsafe fn join(&mut self, entry: &Entry<u64>, waiter: *const Waiter, ticket: u32) {
-        // SAFETY: the caller owns the entry, which is in no queue, and keeps it and the waiter in place until it is
-        // taken off.
-        unsafe {
-            entry.with(|round| *round = self.number);
-            self.queue.push_back(entry, waiter, ticket);
-        }
+    pub(crate) fn join(&mut self, entry: &Entry<u64>, mut armed: Armed) {
+        entry.with_armed(&mut armed, |round| *round = self.number);
+        self.queue.push_back(entry, armed);
     }
 
     /// Removes an entry. Returns `false` if it was taken off before.
-    ///
-    /// # Safety
-    /// The entry joined this queue.
-    pub(crate) unsafe fn leave(&mut self, entry: &Entry<u64>) -> bool {
-        // SAFETY: the caller's entry joined this queue.
-        unsafe { self.queue.remove(entry) }
+    pub(crate) fn leave(&mut self, entry: &Entry<u64>, ended: Ended) -> bool {
+        self.queue.remove(entry, ended)
     }
 
     /// Ends the wait of the first waiter that still waits, in any round.

@@ -11,7 +11,7 @@ use crate::{
     },
     wait::{
         current_stack::apart,
-        waitable::Waitable,
+        waitable::{Armed, Ended, Waitable},
         waiter::{Kind, Selected, Waiter},
     },
 };
@@ -210,7 +210,7 @@ impl AsyncTurn {
             for index in 0..count {
                 // SAFETY: the waiter is armed, and the caller keeps the waitables in place until the wait has ended and
                 // `unregister` has run.
-                if !unsafe { waitable(index).register(address, index as u32) } {
+                if !waitable(index).register(unsafe { Armed::new(address, index as u32) }) {
                     // A waitable that ended the wait meanwhile takes precedence: something may have been handed over.
                     let selected = if waiter.disarm() { None } else { selected(waiter) };
                     // SAFETY: the wait has ended. `registered` counts the waitables that have the address, and the
@@ -258,7 +258,7 @@ impl AsyncTurn {
     ) {
         for index in (0..mem::take(&mut self.registered)).rev() {
             // SAFETY: the waitables below `registered` have the address, and the wait has ended.
-            unsafe { waitable(index).unregister(selected == Some(index)) };
+            waitable(index).unregister(unsafe { Ended::new(selected == Some(index)) });
         }
     }
 }

@@ -23,10 +23,7 @@
 
 use crate::{
     sys::sync::{AtomicPtr, Cell, Ordering, spin_while},
-    wait::{
-        waitable::{Waitable, WaiterRef},
-        waiter::Waiter,
-    },
+    wait::waitable::{Armed, Ended, Waitable, WaiterRef},
 };
 use std::{ops::Deref, ptr};
 
@@ -137,15 +134,15 @@ unsafe impl<S: Sync> Sync for LatchWait<S> {}
 
 impl<S: Deref<Target = Latch>> LatchWait<S> {
     pub(crate) fn new(latch: S) -> Self {
-        Self { latch, address: Cell::new(WaiterRef { waiter: ptr::null(), ticket: 0 }) }
+        Self { latch, address: Cell::new(WaiterRef::NONE) }
     }
 }
 
 // SAFETY: an address leaves the word by `unregister`, or by `set`, which ends the wait before it sets NOTIFIED.
 unsafe impl<S: Deref<Target = Latch>> Waitable for LatchWait<S> {
-    unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
+    fn register(&self, armed: Armed) -> bool {
         // The wait is not registered, so no other thread reads the address.
-        self.address.set(WaiterRef { waiter, ticket });
+        self.address.set(armed.into_ref());
         let mut word = EMPTY;
         loop {
             match self.latch.word.compare_exchange(word, self.own(), Ordering::Release, Ordering::Acquire) {
@@ -162,7 +159,7 @@ unsafe impl<S: Deref<Target = Latch>> Waitable for LatchWait<S> {
         }
     }
 
-    unsafe fn unregister(&self, _: bool) {
+    fn unregister(&self, _: Ended) {
         if self.latch.word.compare_exchange(self.own(), EMPTY, Ordering::Relaxed, Ordering::Relaxed).is_err() {
             self.latch.wait_while_busy();
         }

@@ -16,7 +16,7 @@
 use crate::{
     sys::{prefetch::prefetch, sync::Cell},
     wait::{
-        waitable::WaiterRef,
+        waitable::{Armed, Ended, WaiterRef},
         waiter::{Selected, Waiter, Wake},
     },
 };
@@ -46,7 +46,7 @@ impl<T> Entry<T> {
             previous: Cell::new(ptr::null()),
             next: Cell::new(ptr::null()),
             is_linked: Cell::new(false),
-            address: Cell::new(WaiterRef { waiter: ptr::null(), ticket: 0 }),
+            address: Cell::new(WaiterRef::NONE),
             value: UnsafeCell::new(value),
             _pinned: PhantomPinned,
         }
@@ -55,9 +55,25 @@ impl<T> Entry<T> {
     /// Returns the waiter of the entry, or `None` if the entry is in no queue.
     ///
     /// # Safety
-    /// The caller holds the lock of the queue.
-    pub(crate) unsafe fn waiter(&self) -> Option<*const Waiter> {
-        self.is_linked.get().then(|| self.address.get().waiter)
+    /// The caller holds the lock of the queue until after the last use of the waiter.
+    pub(crate) unsafe fn waiter(&self) -> Option<&Waiter> {
+        // SAFETY: the waiter of a linked entry is alive. The entry stays linked, because the caller holds the lock.
+        self.is_linked.get().then(|| unsafe { &*self.address.get().waiter() })
+    }
+
+    /// Gives `look` access to the value before the entry is pushed.
+    #[inline]
+    pub(crate) fn with_armed<R>(&self, _: &mut Armed, look: impl FnOnce(&mut T) -> R) -> R {
+        // SAFETY: the token is for this entry, so the entry is in no queue. `look` has no second token.
+        unsafe { self.with(look) }
+    }
+
+    /// Gives `look` access to the value after the queue has selected the wait.
+    #[inline]
+    pub(crate) fn with_selected<R>(&self, ended: &mut Ended, look: impl FnOnce(&mut T) -> R) -> R {
+        assert!(ended.is_selected(), "an entry that was not selected may be in its queue");
+        // SAFETY: the queue has taken the entry off to select its wait. `look` has no second token.
+        unsafe { self.with(look) }
     }
 
     /// Gives `look` access to the value, before or after a wait.
@@ -123,11 +139,14 @@ impl<T> Queue<T> {
 
     /// Links the first entry of an empty queue.
     #[inline]
-    fn set_only(&mut self, entry: &Entry<T>, waiter: *const Waiter, ticket: u32) {
+    fn set_only(&mut self, entry: &Entry<T>, address: WaiterRef) {
         const { assert!(align_of::<Waiter>() > ONLY) };
         self.first = entry;
-        self.last =
-            if ticket == 0 { waiter.cast::<()>().map_addr(|address| address | ONLY) } else { self.first.cast() };
+        self.last = if address.ticket() == 0 {
+            address.waiter().cast::<()>().map_addr(|address| address | ONLY)
+        } else {
+            self.first.cast()
+        };
     }
 
     /// Returns the value of the first entry.
@@ -141,7 +160,7 @@ impl<T> Queue<T> {
         let mut entry = self.first;
         // SAFETY: linked entries are alive.
         while let Some(found) = unsafe { entry.as_ref() } {
-            if !ptr::eq(found.address.get().waiter, waiter) {
+            if !ptr::eq(found.address.get().waiter(), waiter) {
                 return Some(found);
             }
             entry = found.next.get();
@@ -154,17 +173,16 @@ impl<T> Queue<T> {
         self.other_than(waiter).is_some()
     }
 
-    /// # Safety
-    /// The entry is not linked. It stays where it is until the queue selects it or it is removed. The waiter is armed,
-    /// and does not leave its wait before.
-    pub(crate) unsafe fn push_back(&mut self, entry: &Entry<T>, waiter: *const Waiter, ticket: u32) {
+    /// Links an entry after all others. It stays linked until the queue selects it or it is removed.
+    pub(crate) fn push_back(&mut self, entry: &Entry<T>, armed: Armed) {
         debug_assert!(!entry.is_linked.get());
-        entry.address.set(WaiterRef { waiter, ticket });
+        let address = armed.into_ref();
+        entry.address.set(address);
         entry.next.set(ptr::null());
         entry.is_linked.set(true);
         if self.first.is_null() {
             entry.previous.set(ptr::null());
-            return self.set_only(entry, waiter, ticket);
+            return self.set_only(entry, address);
         }
         let last = self.last();
         entry.previous.set(last);
@@ -174,13 +192,10 @@ impl<T> Queue<T> {
     }
 
     /// Links an entry before all others, for a waiter that has already waited.
-    ///
-    /// # Safety
-    /// The entry is not linked. It stays where it is until the queue selects it or it is removed. The waiter is armed,
-    /// and does not leave its wait before.
-    pub(crate) unsafe fn push_front(&mut self, entry: &Entry<T>, waiter: *const Waiter, ticket: u32) {
+    pub(crate) fn push_front(&mut self, entry: &Entry<T>, armed: Armed) {
         debug_assert!(!entry.is_linked.get());
-        entry.address.set(WaiterRef { waiter, ticket });
+        let address = armed.into_ref();
+        entry.address.set(address);
         entry.previous.set(ptr::null());
         entry.next.set(self.first);
         entry.is_linked.set(true);
@@ -191,15 +206,19 @@ impl<T> Queue<T> {
                 first.previous.set(entry);
                 self.first = entry;
             }
-            None => self.set_only(entry, waiter, ticket),
+            None => self.set_only(entry, address),
         }
     }
 
     /// Removes an entry, wherever it is. Returns `false` if it was not in the queue any more.
-    ///
+    pub(crate) fn remove(&mut self, entry: &Entry<T>, _: Ended) -> bool {
+        // SAFETY: the token is for this entry, so the entry is in this queue or in none.
+        unsafe { self.unlink(entry) }
+    }
+
     /// # Safety
-    /// The entry was pushed to this queue.
-    pub(crate) unsafe fn remove(&mut self, entry: &Entry<T>) -> bool {
+    /// The entry is in this queue, or in none.
+    unsafe fn unlink(&mut self, entry: &Entry<T>) -> bool {
         if !entry.is_linked.replace(false) {
             return false;
         }
@@ -263,7 +282,7 @@ impl<T> Queue<T> {
             // SAFETY: the entry is linked until it is removed here. Its waiter cannot leave before it has taken the
             // lock, which the caller holds.
             unsafe {
-                self.remove(&*entry);
+                self.unlink(&*entry);
                 if let Some(wake) = (*entry).address.get().try_select() {
                     return Some(wake);
                 }

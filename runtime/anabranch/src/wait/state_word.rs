@@ -24,7 +24,10 @@
 
 use crate::{
     sys::sync::{AtomicBool, AtomicPtr, Ordering, spin_while},
-    wait::waiter::{Selected, Waiter, Wake},
+    wait::{
+        waitable::{Armed, Ended},
+        waiter::{Selected, Waiter, Wake},
+    },
 };
 use std::{cell::UnsafeCell, ptr};
 
@@ -64,14 +67,13 @@ impl WaitNode {
         Self { waiter, ticket: UnsafeCell::new(0), is_left: AtomicBool::new(false) }
     }
 
-    /// # Safety
-    /// The node is not registered.
     #[inline]
-    unsafe fn set(&self, waiter: *const Waiter, ticket: u32) {
-        // SAFETY: the caller passes a node that is not registered, so no other thread reads it.
+    fn set(&self, armed: Armed) {
+        let address = armed.into_ref();
+        // SAFETY: the token is for this node, so the node is not registered and no other thread reads it.
         unsafe {
-            *self.waiter.get() = waiter;
-            *self.ticket.get() = ticket;
+            *self.waiter.get() = address.waiter();
+            *self.ticket.get() = address.ticket();
         }
         self.is_left.store(false, Ordering::Relaxed);
     }
@@ -123,15 +125,11 @@ impl Word {
         }
     }
 
-    /// Adds the address of a node to `number`. Returns `false` if the word holds another number.
-    ///
-    /// # Safety
-    /// The node is not registered, and stays where it is until `unregister`. The waiter is armed until then. No other
-    /// waiter waits here for the end of `number`, except in a future that was forgotten.
+    /// Adds the address of a node to `number`. Returns `false` if the word holds another number. No other waiter waits
+    /// here for the end of `number`, except in a future that was forgotten: its address is replaced.
     #[inline]
-    pub(crate) unsafe fn register(&self, number: Content, node: &WaitNode, waiter: *const Waiter, ticket: u32) -> bool {
-        // SAFETY: the caller passes a node that is not registered, so no other thread reads it.
-        unsafe { node.set(waiter, ticket) };
+    pub(crate) fn register(&self, number: Content, node: &WaitNode, armed: Armed) -> bool {
+        node.set(armed);
         let mut content = number;
         loop {
             match self.0.compare_exchange(content, added(node, number), Ordering::SeqCst, Ordering::Acquire) {
@@ -143,17 +141,14 @@ impl Word {
         }
     }
 
-    /// Adds the address of a node to `number` by a plain store. Returns `false` if the word holds another number.
-    ///
-    /// # Safety
-    /// As for [`register`](Self::register). In addition no other thread writes the word during this call.
+    /// Adds the address of a node to `number` by a plain store, as [`set`](Self::set) does: no other thread writes the
+    /// word meanwhile. Returns `false` if the word holds another number.
     #[inline]
-    pub(crate) unsafe fn register_alone(&self, number: Content, node: &WaitNode, waiter: *const Waiter) -> bool {
+    pub(crate) fn register_alone(&self, number: Content, node: &WaitNode, armed: Armed) -> bool {
         if number_of(self.0.load(Ordering::Relaxed)) != number {
             return false;
         }
-        // SAFETY: the caller passes a node that is not registered, so no other thread reads it.
-        unsafe { node.set(waiter, 0) };
+        node.set(armed);
         self.set(added(node, number));
         true
     }
@@ -166,13 +161,9 @@ impl Word {
     }
 
     /// Removes a node's address after a wait.
-    ///
-    /// # Safety
-    /// The node was registered, and the wait is over. `is_selected` says that the thread that took it out of this word
-    /// has ended the wait.
     #[inline]
-    pub(crate) unsafe fn unregister(&self, number: Content, node: &WaitNode, is_selected: bool) {
-        if !is_selected && !self.withdraw(number, node) {
+    pub(crate) fn unregister(&self, number: Content, node: &WaitNode, ended: Ended) {
+        if !ended.is_selected() && !self.withdraw(number, node) {
             spin_while(|| !node.is_left.load(Ordering::Acquire));
         }
     }

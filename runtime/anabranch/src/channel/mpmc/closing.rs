@@ -3,7 +3,11 @@
 use super::{common::opaque, sender::Sender, shared::Channel};
 use crate::{
     cx::{Cx, Operation, attempt::Attempt},
-    wait::{Cancelled, queue::Entry, waitable::Waitable, waiter::Waiter},
+    wait::{
+        Cancelled,
+        queue::Entry,
+        waitable::{Armed, Ended, Waitable},
+    },
 };
 use std::fmt;
 
@@ -61,16 +65,13 @@ crate::cx::operation::into_future!(Closing<'_, T>, [T];);
 
 // SAFETY: an address leaves the queue by `unregister`, or by a selection, both under the lock of the channel.
 unsafe impl<T> Waitable for Closing<'_, T> {
-    unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
-        // SAFETY: the entry is in no queue. The caller keeps the waiter armed and alive, and this object in place,
-        // until `unregister`.
-        unsafe { self.channel.register_closing(&self.entry, waiter, ticket) }
+    fn register(&self, armed: Armed) -> bool {
+        self.channel.register_closing(&self.entry, armed)
     }
 
-    unsafe fn unregister(&self, is_selected: bool) {
-        if !is_selected {
-            // SAFETY: the caller has registered here, and its wait has ended.
-            unsafe { self.channel.unregister_closing(&self.entry) };
+    fn unregister(&self, ended: Ended) {
+        if !ended.is_selected() {
+            self.channel.unregister_closing(&self.entry, ended);
         }
     }
 }

@@ -16,7 +16,13 @@ use crate::{
         sync::Arc,
     },
     time::NEVER,
-    wait::{Cancelled, future::count_ready, queue::Entry, suspend::WaitReason, waitable::Waitable, waiter::Waiter},
+    wait::{
+        Cancelled,
+        future::count_ready,
+        queue::Entry,
+        suspend::WaitReason,
+        waitable::{Armed, Ended, Waitable},
+    },
 };
 use std::{
     cell::{Cell, UnsafeCell},
@@ -253,26 +259,19 @@ crate::cx::operation::into_future!(Receiving<'_, T>, [T];);
 
 // SAFETY: an address leaves the queue by `unregister`, or by a selection, both under the lock of the channel.
 unsafe impl<T> Waitable for Receiving<'_, T> {
-    unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
-        // SAFETY: the entry is in no queue. The caller keeps the waiter armed and alive, and this object in place,
-        // until `unregister`.
-        unsafe {
-            self.entry.with(|target| *target = Target::at(self.handed.get()));
-            self.channel.register_receiver(&self.entry, waiter, ticket)
-        }
+    fn register(&self, mut armed: Armed) -> bool {
+        self.entry.with_armed(&mut armed, |target| *target = Target::at(self.handed.get()));
+        self.channel.register_receiver(&self.entry, armed)
     }
 
-    unsafe fn unregister(&self, is_selected: bool) {
-        if is_selected {
+    fn unregister(&self, ended: Ended) {
+        if ended.is_selected() {
             self.is_woken.set(true);
         } else {
-            // SAFETY: the caller has registered here, and its wait has ended. Out of the queue, the owner has the slot
-            // again.
-            unsafe {
-                self.channel.unregister_receiver(&self.entry);
-                // The bits of a value that came too late belong to its sender.
-                self.handed.get().write(None);
-            }
+            self.channel.unregister_receiver(&self.entry, ended);
+            // The bits of a value that came too late belong to its sender.
+            // SAFETY: the entry is out of the queue, so the owner has the slot again.
+            unsafe { self.handed.get().write(None) };
         }
     }
 }
@@ -297,14 +296,12 @@ impl<T> Source for Receiver<T> {
         self.try_recv()
     }
 
-    unsafe fn register(&self, wait: &Entry<Target<T>>, waiter: *const Waiter) -> bool {
-        // SAFETY: the caller keeps the persistent waiter alive and `wait` in place until `withdraw` or the wake-up.
-        unsafe { self.channel.register_persistent(wait, waiter) }
+    fn register(&self, wait: &Entry<Target<T>>, armed: Armed) -> bool {
+        self.channel.register_receiver(wait, armed)
     }
 
-    unsafe fn withdraw(&self, wait: &Entry<Target<T>>) -> bool {
-        // SAFETY: `wait` belongs to this receiver, so it was registered with this channel or not at all.
-        unsafe { self.channel.unregister_receiver(wait) }
+    fn withdraw(&self, wait: &Entry<Target<T>>, ended: Ended) -> bool {
+        self.channel.unregister_receiver(wait, ended)
     }
 
     fn pass_on(&self) {

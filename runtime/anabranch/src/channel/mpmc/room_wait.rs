@@ -6,7 +6,10 @@ use crate::{
         mpmc::{shared::Channel, state::Offer},
     },
     cx::attempt::Attempt,
-    wait::{queue::Entry, waitable::Waitable, waiter::Waiter},
+    wait::{
+        queue::Entry,
+        waitable::{Armed, Ended, Waitable},
+    },
 };
 use std::cell::Cell;
 
@@ -60,19 +63,15 @@ impl<T> Attempt for RoomWait<'_, T> {
 
 // SAFETY: an address leaves the queue by `unregister`, or by a selection, both under the lock of the channel.
 unsafe impl<T> Waitable for RoomWait<'_, T> {
-    unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
-        // SAFETY: the entry is in no queue. The caller keeps the waiter armed and alive, and this object in place,
-        // until `unregister`.
-        unsafe {
-            self.entry.with(|offer| (offer.is_taken, offer.missing) = (false, self.count));
-            self.channel.register_sender(&self.entry, waiter, ticket)
-        }
+    fn register(&self, mut armed: Armed) -> bool {
+        self.entry.with_armed(&mut armed, |offer| (offer.is_taken, offer.missing) = (false, self.count));
+        self.channel.register_sender(&self.entry, armed)
     }
 
-    unsafe fn unregister(&self, is_selected: bool) {
+    fn unregister(&self, ended: Ended) {
+        let is_selected = ended.is_selected();
         if !is_selected {
-            // SAFETY: the caller has registered here, and its wait has ended.
-            unsafe { self.channel.unregister_sender(&self.entry) };
+            self.channel.unregister_sender(&self.entry, ended);
         }
         // SAFETY: the entry was removed just now, or the queue selected this wait. So it is no longer linked.
         let (is_taken, retries, missing) =

@@ -18,7 +18,11 @@ use crate::{
         sync::Arc,
     },
     time::NEVER,
-    wait::{queue::Entry, suspend::WaitReason, waitable::Waitable, waiter::Waiter},
+    wait::{
+        queue::Entry,
+        suspend::WaitReason,
+        waitable::{Armed, Ended, Waitable},
+    },
 };
 use std::{cell::Cell, fmt};
 
@@ -285,23 +289,18 @@ crate::cx::operation::into_future!(Sending<'_, T>, [T];);
 
 // SAFETY: an address leaves the queue by `unregister`, or by a selection, both under the lock of the channel.
 unsafe impl<T> Waitable for Sending<'_, T> {
-    unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
-        // SAFETY: the entry is in no queue. The caller keeps the waiter armed and alive, and this object in place,
-        // until `unregister`.
-        unsafe {
-            let has_value = self.entry.with(|offer| {
-                offer.is_taken = false;
-                offer.value.is_some()
-            });
-            // An offer without a value is one for a permit.
-            has_value && self.channel.register_sender(&self.entry, waiter, ticket)
-        }
+    fn register(&self, mut armed: Armed) -> bool {
+        let has_value = self.entry.with_armed(&mut armed, |offer| {
+            offer.is_taken = false;
+            offer.value.is_some()
+        });
+        // An offer without a value is one for a permit.
+        has_value && self.channel.register_sender(&self.entry, armed)
     }
 
-    unsafe fn unregister(&self, is_selected: bool) {
-        if !is_selected {
-            // SAFETY: the caller has registered here, and its wait has ended.
-            return unsafe { self.channel.unregister_sender(&self.entry) };
+    fn unregister(&self, mut ended: Ended) {
+        if !ended.is_selected() {
+            return self.channel.unregister_sender(&self.entry, ended);
         }
         let forget = |offer: &mut Offer<T>| {
             if offer.is_taken {
@@ -311,8 +310,7 @@ unsafe impl<T> Waitable for Sending<'_, T> {
             }
             self.is_woken.set(!offer.is_taken && offer.retries);
         };
-        // SAFETY: the queue selected this wait, so the entry is no longer linked.
-        unsafe { self.entry.with(forget) };
+        self.entry.with_selected(&mut ended, forget);
     }
 }
 

@@ -211,14 +211,10 @@ impl<T> State<T> {
     }
 
     /// Returns the queue in which a receiver with this waiter waits.
-    ///
-    /// # Safety
-    /// The waiter is alive.
     #[inline]
-    pub(super) unsafe fn queue_of(&mut self, waiter: *const Waiter) -> &mut Queue<Target<T>> {
+    pub(super) fn queue_of(&mut self, waiter: &Waiter) -> &mut Queue<Target<T>> {
         match &mut self.listeners {
-            // SAFETY: the caller promises that the waiter is alive.
-            Some(listeners) if unsafe { !(*waiter).resumes() } => listeners,
+            Some(listeners) if !waiter.resumes() => listeners,
             _ => &mut self.receivers,
         }
     }

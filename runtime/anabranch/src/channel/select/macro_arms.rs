@@ -5,7 +5,11 @@ use crate::{
     cx::{Cx, Operation, attempt::Attempt, plain_thread::with_blocking_cx},
     sys::sync::full_fence,
     time::NEVER,
-    wait::{Cancelled, suspend::WaitReason, waitable::Waitable, waiter::Waiter},
+    wait::{
+        Cancelled,
+        suspend::WaitReason,
+        waitable::{Armed, Ended, Waitable},
+    },
 };
 use std::{array, cell::Cell};
 
@@ -100,20 +104,18 @@ impl<O: Operation> OneArm for Arm<O> {
 
 // SAFETY: `operation` upholds the contract of `Waitable`, and every call is forwarded to it.
 unsafe impl<O: Operation> Waitable for Arm<O> {
-    unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
+    fn register(&self, armed: Armed) -> bool {
         let Some(operation) = &self.operation else {
             // This fence replaces the read-modify-write that `Waitable` requires.
             full_fence();
             return true;
         };
-        // SAFETY: the caller keeps the waiter armed and alive, and this object in place, until `unregister`.
-        unsafe { operation.register(waiter, ticket) }
+        operation.register(armed)
     }
 
-    unsafe fn unregister(&self, is_selected: bool) {
+    fn unregister(&self, ended: Ended) {
         if let Some(operation) = &self.operation {
-            // SAFETY: the caller has registered here, and its wait has ended.
-            unsafe { operation.unregister(is_selected) }
+            operation.unregister(ended);
         }
     }
 }

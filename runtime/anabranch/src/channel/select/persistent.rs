@@ -18,7 +18,10 @@ use crate::{
         },
     },
     cx::{Operation, attempt::Attempt},
-    wait::{state_word::WaitNode, waitable::Waitable, waiter::Waiter},
+    wait::{
+        state_word::WaitNode,
+        waitable::{Armed, Ended, Waitable},
+    },
 };
 use std::cell::UnsafeCell;
 
@@ -41,13 +44,11 @@ impl<O: Operation> Source for Exclusive<O> {
         self.0.is_bare()
     }
 
-    unsafe fn register(&self, (): &(), waiter: *const Waiter) -> bool {
-        // SAFETY: the caller keeps the persistent waiter alive and this object in place until `withdraw` or the
-        // wake-up.
-        unsafe { self.0.register_persistent(waiter) }
+    fn register(&self, (): &(), armed: Armed) -> bool {
+        self.0.register_persistent(armed)
     }
 
-    unsafe fn withdraw(&self, (): &()) -> bool {
+    fn withdraw(&self, (): &(), _: Ended) -> bool {
         self.0.withdraw()
     }
 
@@ -163,14 +164,13 @@ impl<O: Operation> Attempt for Any<'_, O> {
 // SAFETY: an address leaves the word by `unregister`, or by a call, which then selects the wait before `unregister`
 // ends. Registering is a read-modify-write.
 unsafe impl<O: Operation> Waitable for Any<'_, O> {
-    unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
-        // SAFETY: no attempt runs meanwhile. The caller keeps the waiter armed and alive, and this object in place,
-        // until `unregister`.
-        unsafe { (*self.persistent.get()).scheduler.register(&self.node, waiter, ticket) }
+    fn register(&self, armed: Armed) -> bool {
+        // SAFETY: no attempt runs meanwhile.
+        unsafe { &(*self.persistent.get()).scheduler }.register(&self.node, armed)
     }
 
-    unsafe fn unregister(&self, is_selected: bool) {
-        // SAFETY: no attempt runs meanwhile. The caller has registered here, and its wait has ended.
-        unsafe { (*self.persistent.get()).scheduler.unregister(&self.node, is_selected) }
+    fn unregister(&self, ended: Ended) {
+        // SAFETY: no attempt runs meanwhile.
+        unsafe { &(*self.persistent.get()).scheduler }.unregister(&self.node, ended);
     }
 }

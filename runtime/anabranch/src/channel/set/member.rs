@@ -1,8 +1,11 @@
 //! A member of a set of receivers, and what is kept for it. See `set`.
 
-use crate::channel::set::{
-    ready_queue::{ReadyQueue, Token},
-    source::Source,
+use crate::{
+    channel::set::{
+        ready_queue::{ReadyQueue, Token},
+        source::Source,
+    },
+    wait::waitable::{Armed, Ended},
 };
 use std::{
     mem::ManuallyDrop,
@@ -46,9 +49,9 @@ impl<R: Source> Entry<R> {
     /// The entry is in no list and does not wait.
     #[inline]
     pub(crate) unsafe fn register_persistent(this: *const Self) -> bool {
-        // SAFETY: the caller promises that the entry is in no list and does not wait. It stays in place until it is
-        // called or withdrawn.
-        unsafe { (*this).receiver.register(&(*this).wait, this.cast()) }
+        // SAFETY: the caller promises that the entry is in no list and does not wait. Its waiter is persistent. It
+        // stays on the heap until it is called or withdrawn.
+        unsafe { (*this).receiver.register(&(*this).wait, Armed::new(this.cast(), 0)) }
     }
 
     /// Frees the entry. Its receiver has been moved out.
@@ -100,7 +103,7 @@ impl<R: Source> Taken<R> {
         // SAFETY: the set owns the entry. An entry that was not withdrawn is in a list or on its way to one. The thread
         // that takes it from there frees it.
         unsafe {
-            if (*entry).receiver.withdraw(&(*entry).wait) {
+            if (*entry).receiver.withdraw(&(*entry).wait, Ended::new(false)) {
                 return (Entry::clear(entry), false);
             }
             let receiver = ptr::read((&raw const (*entry).receiver).cast::<R>());

@@ -58,7 +58,12 @@ use crate::{
         attempt::{Attempt, wait_again_for},
     },
     time::NEVER,
-    wait::{Cancelled, state_word::WaitNode, suspend::WaitReason, waitable::Waitable, waiter::Waiter},
+    wait::{
+        Cancelled,
+        state_word::WaitNode,
+        suspend::WaitReason,
+        waitable::{Armed, Ended, Waitable},
+    },
 };
 use std::{cell::UnsafeCell, fmt, iter, iter::FusedIterator, mem::ManuallyDrop};
 
@@ -314,15 +319,14 @@ crate::cx::operation::into_future!(SetReceiving<'_, R>, [R: Receive];);
 // SAFETY: an address leaves the word by `unregister`, or by a call, which then selects the wait before `unregister`
 // ends. Registering is a read-modify-write.
 unsafe impl<R: Receive> Waitable for SetReceiving<'_, R> {
-    unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
-        // SAFETY: no attempt runs meanwhile. The caller keeps the waiter armed and alive, and this object in place,
-        // until `unregister`.
-        unsafe { (*self.set.get()).scheduler.register(&self.node, waiter, ticket) }
+    fn register(&self, armed: Armed) -> bool {
+        // SAFETY: no attempt runs meanwhile.
+        unsafe { &(*self.set.get()).scheduler }.register(&self.node, armed)
     }
 
-    unsafe fn unregister(&self, is_selected: bool) {
-        // SAFETY: no attempt runs meanwhile. The caller has registered here, and its wait has ended.
-        unsafe { (*self.set.get()).scheduler.unregister(&self.node, is_selected) }
+    fn unregister(&self, ended: Ended) {
+        // SAFETY: no attempt runs meanwhile.
+        unsafe { &(*self.set.get()).scheduler }.unregister(&self.node, ended);
     }
 }
 

@@ -7,6 +7,7 @@ use crate::{
     },
     wait::{
         state_word::{Content, WaitNode, Word, is_address, number, number_of, try_select},
+        waitable::{Armed, Ended},
         waiter::{Kind, Waiter},
     },
 };
@@ -137,21 +138,12 @@ impl ReadyQueue {
     }
 
     /// Waits until a member is called. Called by the set.
-    ///
-    /// # Safety
-    /// The contract of [`Waitable::register`](crate::wait::waitable::Waitable::register) holds, with a wait node of the
-    /// waitable.
-    pub(crate) unsafe fn register(&self, node: &WaitNode, waiter: *const Waiter, ticket: u32) -> bool {
-        // SAFETY: the caller keeps the waiter armed and alive, and the node in place, until `unregister`. Only the set
-        // waits.
-        unsafe { self.word.register(QUIET, node, waiter, ticket) }
+    pub(crate) fn register(&self, node: &WaitNode, armed: Armed) -> bool {
+        self.word.register(QUIET, node, armed)
     }
 
-    /// # Safety
-    /// As for [`Waitable::unregister`](crate::wait::waitable::Waitable::unregister).
-    pub(crate) unsafe fn unregister(&self, node: &WaitNode, is_selected: bool) {
-        // SAFETY: the caller has registered here, and its wait has ended.
-        unsafe { self.word.unregister(QUIET, node, is_selected) }
+    pub(crate) fn unregister(&self, node: &WaitNode, ended: Ended) {
+        self.word.unregister(QUIET, node, ended);
     }
 
     /// Ends the set. Returns the members that were called until now and have not been taken.

@@ -6,7 +6,10 @@ use crate::{
         ready_queue::{List, ReadyQueue},
         source::Source,
     },
-    wait::{state_word::WaitNode, waiter::Waiter},
+    wait::{
+        state_word::WaitNode,
+        waitable::{Armed, Ended},
+    },
 };
 use std::{marker::PhantomData, ptr::NonNull};
 
@@ -45,20 +48,12 @@ impl<R: Source> SetScheduler<R> {
     }
 
     /// Waits until a member is called.
-    ///
-    /// # Safety
-    /// The contract of [`Waitable::register`](crate::wait::waitable::Waitable::register) holds, with a wait node of the
-    /// waitable.
-    pub(crate) unsafe fn register(&self, node: &WaitNode, waiter: *const Waiter, ticket: u32) -> bool {
-        // SAFETY: the caller keeps the waiter armed and alive, and the node in place, until `unregister`.
-        unsafe { self.ready_queue().register(node, waiter, ticket) }
+    pub(crate) fn register(&self, node: &WaitNode, armed: Armed) -> bool {
+        self.ready_queue().register(node, armed)
     }
 
-    /// # Safety
-    /// As for [`Waitable::unregister`](crate::wait::waitable::Waitable::unregister).
-    pub(crate) unsafe fn unregister(&self, node: &WaitNode, is_selected: bool) {
-        // SAFETY: the caller has registered here, and its wait has ended.
-        unsafe { self.ready_queue().unregister(node, is_selected) }
+    pub(crate) fn unregister(&self, node: &WaitNode, ended: Ended) {
+        self.ready_queue().unregister(node, ended);
     }
 
     /// Returns the first member. It stays first until it is popped.

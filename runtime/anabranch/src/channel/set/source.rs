@@ -2,7 +2,10 @@
 
 use crate::{
     channel::{RecvError, TryRecvError},
-    wait::{Cancelled, waiter::Waiter},
+    wait::{
+        Cancelled,
+        waitable::{Armed, Ended},
+    },
 };
 use std::iter::{self, FusedIterator};
 
@@ -42,17 +45,12 @@ pub(crate) trait Source {
         false
     }
 
-    /// # Safety
-    /// The contract of [`Waitable::register`](crate::wait::waitable::Waitable::register) holds, with a `wait` of this
-    /// receiver and a persistent waiter.
-    unsafe fn register(&self, wait: &Self::Wait, waiter: *const Waiter) -> bool;
+    /// Registers a persistent waiter, as [`register`](crate::wait::waitable::Waitable::register) does.
+    fn register(&self, wait: &Self::Wait, armed: Armed) -> bool;
 
     /// Takes the address of the waiter out again. Returns `false` if it is not there. If it was registered, another
-    /// thread has then taken it out, and wakes the waiter or has woken it.
-    ///
-    /// # Safety
-    /// The `wait` is this receiver's. No value was received since it was registered.
-    unsafe fn withdraw(&self, wait: &Self::Wait) -> bool;
+    /// thread has then taken it out, and wakes the waiter or has woken it. No value was received in between.
+    fn withdraw(&self, wait: &Self::Wait, ended: Ended) -> bool;
 
     /// Passes on the wake-up for a value that this receiver will not receive.
     fn pass_on(&self);

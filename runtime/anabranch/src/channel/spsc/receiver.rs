@@ -17,8 +17,7 @@ use crate::{
         Cancelled, WaitError,
         future::count_ready,
         suspend::{WaitReason, leave},
-        waitable::Waitable,
-        waiter::Waiter,
+        waitable::{Armed, Ended, Waitable},
     },
 };
 use std::{cell::UnsafeCell, fmt, iter, iter::FusedIterator, ptr};
@@ -221,6 +220,13 @@ pub struct Receiving<'a, T> {
 }
 
 impl<T> Receiving<'_, T> {
+    #[inline(always)]
+    fn consumer(&self) -> &Consumer<T> {
+        // SAFETY: an operation is not `Sync`, so only its owner reaches the field, and no attempt runs while this
+        // reference is used.
+        unsafe { &**self.consumer.get() }
+    }
+
     /// The slow part of [`recv`](Receiver::recv), up to leaving.
     #[inline(never)]
     fn begin(
@@ -329,19 +335,16 @@ impl<T> Attempt for Receiving<'_, T> {
 
     #[inline]
     fn is_bare(&self) -> bool {
-        // SAFETY: an operation is not `Sync`, so only its owner reaches the field. The reference ends here.
-        unsafe { &**self.consumer.get() }.is_empty()
+        self.consumer().is_empty()
     }
 
     #[inline]
     fn prefetch(&self) {
-        // SAFETY: an operation is not `Sync`, so only its owner reaches the field. The reference ends here.
-        prefetch(ptr::from_ref(unsafe { &**self.consumer.get() }).cast());
+        prefetch(ptr::from_ref(self.consumer()).cast());
     }
 
     fn withdraw(&self) -> bool {
-        // SAFETY: an operation is not `Sync`, so only its owner reaches the field. The reference ends here.
-        self.wait.withdraw_outlet(unsafe { &**self.consumer.get() })
+        self.wait.withdraw_outlet(self.consumer())
     }
 }
 
@@ -350,29 +353,22 @@ crate::cx::operation::into_future!(Receiving<'_, T>, [T];);
 // SAFETY: an address leaves the word by `unregister`, or by a thread that then selects the wait before `unregister`
 // ends. The operation borrows the end, and an attempt that fails does not move it.
 unsafe impl<T> Waitable for Receiving<'_, T> {
-    unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
-        // SAFETY: no attempt runs meanwhile. The caller keeps the waiter armed and alive, and this object in place,
-        // until `unregister`.
-        unsafe { self.wait.register_consumer(&**self.consumer.get(), waiter, ticket) }
+    fn register(&self, armed: Armed) -> bool {
+        self.wait.register_consumer(self.consumer(), armed)
     }
 
     #[inline]
-    unsafe fn register_local(&self, waiter: *const Waiter) -> bool {
-        // SAFETY: no attempt runs meanwhile. The caller is the waiter's thread and keeps the waiter armed and alive,
-        // and this object in place, until `unregister`.
-        unsafe { self.wait.register_consumer_local(&**self.consumer.get(), waiter) }
+    fn register_local(&self, armed: Armed) -> bool {
+        self.wait.register_consumer_local(self.consumer(), armed)
     }
 
-    unsafe fn unregister(&self, is_selected: bool) {
-        // SAFETY: no attempt runs meanwhile. The caller has registered here, and its wait has ended.
-        unsafe { self.wait.unregister_consumer(&**self.consumer.get(), is_selected) }
+    fn unregister(&self, ended: Ended) {
+        self.wait.unregister_consumer(self.consumer(), ended);
     }
 
     #[inline]
-    unsafe fn register_persistent(&self, waiter: *const Waiter) -> bool {
-        // SAFETY: no attempt runs meanwhile. The caller keeps the persistent waiter alive, and this object in place,
-        // until `withdraw` or the wake-up.
-        unsafe { self.wait.register_persistent(&**self.consumer.get(), waiter) }
+    fn register_persistent(&self, armed: Armed) -> bool {
+        self.wait.register_persistent(self.consumer(), armed)
     }
 }
 
@@ -408,12 +404,11 @@ impl<T> Source for Receiver<T> {
     }
 
     #[inline]
-    unsafe fn register(&self, wait: &StreamWait, waiter: *const Waiter) -> bool {
-        // SAFETY: the caller keeps the persistent waiter alive and `wait` in place until `withdraw` or the wake-up.
-        unsafe { wait.register_persistent(&self.consumer, waiter) }
+    fn register(&self, wait: &StreamWait, armed: Armed) -> bool {
+        wait.register_persistent(&self.consumer, armed)
     }
 
-    unsafe fn withdraw(&self, wait: &StreamWait) -> bool {
+    fn withdraw(&self, wait: &StreamWait, _: Ended) -> bool {
         wait.withdraw_outlet(&self.consumer)
     }
 

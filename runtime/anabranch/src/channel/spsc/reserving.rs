@@ -6,7 +6,7 @@ use crate::{
         spsc::stream::{producer::Producer, wait::StreamWait},
     },
     cx::attempt::Attempt,
-    wait::{waitable::Waitable, waiter::Waiter},
+    wait::waitable::{Armed, Ended, Waitable},
 };
 use std::{cell::UnsafeCell, fmt};
 
@@ -63,15 +63,14 @@ crate::cx::operation::into_future!(Reserving<'a, T>, ['a, T];);
 // SAFETY: an address leaves the word by `unregister`, or by a thread that then selects the wait before `unregister`
 // ends. The operation borrows the end, and an attempt that fails does not move it.
 unsafe impl<T> Waitable for Reserving<'_, T> {
-    unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
-        // SAFETY: no attempt runs meanwhile. The caller keeps the waiter armed and alive, and this object in place,
-        // until `unregister`.
-        unsafe { self.wait.register_producer(&*self.producer(), waiter, ticket) }
+    fn register(&self, armed: Armed) -> bool {
+        // SAFETY: no attempt runs meanwhile.
+        self.wait.register_producer(unsafe { self.producer() }, armed)
     }
 
-    unsafe fn unregister(&self, is_selected: bool) {
-        // SAFETY: no attempt runs meanwhile. The caller has registered here, and its wait has ended.
-        unsafe { self.wait.unregister_producer(&*self.producer(), is_selected) }
+    fn unregister(&self, ended: Ended) {
+        // SAFETY: no attempt runs meanwhile.
+        self.wait.unregister_producer(unsafe { self.producer() }, ended);
     }
 }
 

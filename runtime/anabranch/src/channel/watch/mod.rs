@@ -16,7 +16,12 @@ use crate::{
         attempt::{Attempt, wait_without_deadline},
     },
     sys::sync::Arc,
-    wait::{Cancelled, queue::Entry, suspend::WaitReason, waitable::Waitable, waiter::Waiter},
+    wait::{
+        Cancelled,
+        queue::Entry,
+        suspend::WaitReason,
+        waitable::{Armed, Ended, Waitable},
+    },
 };
 use std::{cell::UnsafeCell, fmt, iter::FusedIterator};
 
@@ -248,15 +253,14 @@ crate::cx::operation::into_future!(Receiving<'_, T>, [T];);
 
 // SAFETY: `news` upholds the contract of `Waitable`, and every call is forwarded to it.
 unsafe impl<T> Waitable for Receiving<'_, T> {
-    unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
-        // SAFETY: no attempt runs meanwhile, so the reference is unique. The caller keeps the waiter armed and alive,
-        // and this object in place, until `unregister`.
-        unsafe { self.news.register((*self.receiver.get()).seen, waiter, ticket) }
+    fn register(&self, armed: Armed) -> bool {
+        // SAFETY: no attempt runs meanwhile, so the reference is unique.
+        let seen = unsafe { (*self.receiver.get()).seen };
+        self.news.register(seen, armed)
     }
 
-    unsafe fn unregister(&self, is_selected: bool) {
-        // SAFETY: the caller has registered here, and its wait has ended.
-        unsafe { self.news.unregister(is_selected) }
+    fn unregister(&self, ended: Ended) {
+        self.news.unregister(ended);
     }
 }
 
@@ -336,14 +340,12 @@ impl<T> Source for Receiver<T> {
         self.try_recv()
     }
 
-    unsafe fn register(&self, wait: &Entry<u64>, waiter: *const Waiter) -> bool {
-        // SAFETY: the caller keeps the persistent waiter alive and `wait` in place until `withdraw` or the wake-up.
-        unsafe { self.versioned.register(wait, self.seen, waiter, 0) }
+    fn register(&self, wait: &Entry<u64>, armed: Armed) -> bool {
+        self.versioned.register(wait, self.seen, armed)
     }
 
-    unsafe fn withdraw(&self, wait: &Entry<u64>) -> bool {
-        // SAFETY: `wait` belongs to this receiver, so it was registered with this versioned value or not at all.
-        unsafe { self.versioned.unregister(wait) }
+    fn withdraw(&self, wait: &Entry<u64>, ended: Ended) -> bool {
+        self.versioned.unregister(wait, ended)
     }
 
     fn pass_on(&self) {}

@@ -10,8 +10,7 @@ use crate::{
     },
     wait::{
         latch::{Latch, LatchWait},
-        waitable::{Waitable, waits_by},
-        waiter::Waiter,
+        waitable::{Armed, Ended, Waitable, waits_by},
     },
 };
 use std::cell::UnsafeCell;
@@ -114,14 +113,12 @@ impl<T: Transport> Attempt for ReceivingAny<'_, T> {
 
 // SAFETY: the link upholds the contract of `Waitable`, and its end stays in place while it is borrowed.
 unsafe impl<T: Transport> Waitable for ReceivingAny<'_, T> {
-    unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
-        // SAFETY: the caller keeps the waiter armed and alive, and this object in place, until `unregister`.
-        unsafe { self.link().register(&self.wait, waiter, ticket) }
+    fn register(&self, armed: Armed) -> bool {
+        self.link().register(&self.wait, armed)
     }
 
-    unsafe fn unregister(&self, is_selected: bool) {
-        // SAFETY: the caller has registered here, and its wait has ended.
-        unsafe { self.link().unregister(&self.wait, is_selected) }
+    fn unregister(&self, ended: Ended) {
+        self.link().unregister(&self.wait, ended);
     }
 }
 
