@@ -9,7 +9,8 @@ use crate::{
     cx::{
         Operation,
         limit::Limit,
-        plain_thread::{block_again_for, block_for, timed_out, with_blocking_cx},
+        operation::{block_again_for, block_for},
+        plain_thread::{timed_out, with_blocking_cx},
     },
     sys::sync::Arc,
     time::NEVER,

@@ -98,7 +98,7 @@
 
 // `closing <- {packet <- oneshot, stream <- spsc}`, `end_count <- {buffer <- state <- shared <- mpmc, versioned}`,
 // `versioned <- {watch, broadcast}`, `dropping` below `buffer`, `stream`, `broadcast` and `set`.
-// `events` and `{source, desk} <- member <- hall <- {set, select}`.
+// `sleeping` and `{source, desk} <- member <- hall <- {set, select}`.
 mod blocking;
 mod blocking_iter;
 pub mod broadcast;
@@ -108,7 +108,6 @@ pub(crate) mod closing;
 mod dropping;
 mod end_count;
 mod error;
-mod events;
 mod mpmc;
 pub mod oneshot;
 pub(crate) mod packet;
@@ -116,6 +115,7 @@ mod select;
 #[cfg(all(any(unix, windows), not(loom)))]
 pub(crate) mod service;
 pub(crate) mod set;
+mod sleeping;
 pub mod spsc;
 #[cfg(all(feature = "futures", not(loom)))]
 mod streams;
@@ -130,13 +130,13 @@ pub use self::select::__select;
 pub use self::{
     blocking_iter::BlockingIter,
     error::{CallError, Closed, ClosedError, RecvError, SendError, TryRecvError, TrySendError},
-    events::{Sleeping, Triggered},
     mpmc::{
         Closing, OwnedPermit, Permit, Permits, Receiver, Receiving, Reserving, ReservingMany, Sender, Sending,
         WeakSender, bounded, rendezvous, unbounded,
     },
     select::Select,
     set::{Received, ReceiverSet, SetReceiving},
+    sleeping::Sleeping,
 };
 #[cfg(not(loom))]
 pub use self::{
@@ -146,4 +146,5 @@ pub use self::{
 pub use crate::{
     channel::set::{member::Member, receive::Receive},
     cx::{Operation, OperationFuture},
+    sync::trigger::Triggered,
 };

@@ -24,8 +24,7 @@ use crate::{
     },
 };
 use std::{
-    future::poll_fn,
-    pin::{Pin, pin},
+    pin::Pin,
     task::{Context, Poll, ready},
     time::Duration,
 };
@@ -319,12 +318,6 @@ pub(crate) fn wait_shielded_for<A: Attempt>(cx: &Cx<'_>, waitable: &A, reason: W
         }
         cx.wait_shielded(waitable, reason);
     }
-}
-
-/// Waits until the attempt succeeds. The future may be dropped at any time.
-pub(crate) async fn wait_async_for<A: Attempt>(operation: A) -> A::Output {
-    let mut wait = pin!(AsyncWait::new(operation));
-    poll_fn(|context| poll_wait(wait.as_mut(), context)).await
 }
 
 /// Attempts and waits until the attempt succeeds. Counts against the budget of the task.

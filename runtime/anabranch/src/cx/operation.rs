@@ -109,7 +109,7 @@ pub trait Operation: Attempt<Output = <Self as Operation>::Done> {
     where
         Self: Sized,
     {
-        block(self, None, WaitReason::new(Self::NAME)).unwrap_or_else(|TimedOut| unreachable!("there is no limit"))
+        block_for(self, WaitReason::new(Self::NAME))
     }
 
     /// Blocks a thread that has no [`Cx`], with a timeout.
@@ -121,7 +121,7 @@ pub trait Operation: Attempt<Output = <Self as Operation>::Done> {
     where
         Self: Sized,
     {
-        block(self, Some(Limit::For(timeout)), WaitReason::new(Self::NAME))
+        block(self, Limit::For(timeout), WaitReason::new(Self::NAME))
     }
 
     /// Blocks a thread that has no [`Cx`], with a deadline.
@@ -133,7 +133,7 @@ pub trait Operation: Attempt<Output = <Self as Operation>::Done> {
     where
         Self: Sized,
     {
-        block(self, Some(Limit::Until(deadline)), WaitReason::new(Self::NAME))
+        block(self, Limit::Until(deadline), WaitReason::new(Self::NAME))
     }
 }
 
@@ -160,12 +160,31 @@ fn perform<A: Attempt>(
     Ok(output)
 }
 
+/// Blocks the thread until the attempt succeeds. Starts no pool.
+#[inline]
+pub(crate) fn block_for<A: Attempt>(operation: &A, reason: WaitReason) -> A::Output {
+    match operation.attempt() {
+        Some(output) => output,
+        None => block_again_for(operation, reason),
+    }
+}
+
+/// Like [`block_for`], for a caller whose first attempt has just failed.
+#[inline(never)]
+pub(crate) fn block_again_for<A: Attempt>(operation: &A, reason: WaitReason) -> A::Output {
+    block_again(operation, None, reason).unwrap_or_else(|TimedOut| unreachable!("there is no limit"))
+}
+
 /// Blocks the thread until the attempt succeeds, or until `limit`. Starts no pool.
-fn block<A: Attempt>(operation: &A, limit: Option<Limit>, reason: WaitReason) -> Result<A::Output, TimedOut> {
+fn block<A: Attempt>(operation: &A, limit: Limit, reason: WaitReason) -> Result<A::Output, TimedOut> {
     match operation.attempt() {
         Some(output) => Ok(output),
-        None => with_blocking_cx(|cx| wait_until(cx, operation, limit, reason).map_err(timed_out)),
+        None => block_again(operation, Some(limit), reason),
     }
+}
+
+fn block_again<A: Attempt>(operation: &A, limit: Option<Limit>, reason: WaitReason) -> Result<A::Output, TimedOut> {
+    with_blocking_cx(|cx| wait_until(cx, operation, limit, reason).map_err(timed_out))
 }
 
 /// Waits until the attempt, which has just failed, succeeds, or until `limit`.

@@ -7,13 +7,8 @@
 //! A thread of a pool blocks as in [`run`](crate::run): it gives up its slot meanwhile, other threads can take what it
 //! has forked, and the pool reports a fiber that blocks its thread.
 
-#[cfg(not(loom))]
-use crate::{cx::run::run_here, pool::worker::Worker};
 use crate::{
-    cx::{
-        attempt::{Attempt, wait_again_for},
-        cx::{Cx, Deadline},
-    },
+    cx::cx::{Cx, Deadline},
     fiber::{locals::Locals, switch::PendingSwitch},
     sys::{sync::Arc, thread},
     time::{Clock, NEVER},
@@ -26,6 +21,8 @@ use crate::{
         waiter::{Selected, Waiter},
     },
 };
+#[cfg(not(loom))]
+use crate::{cx::run::run_here, pool::worker::Worker};
 #[cfg(not(any(loom, shuttle)))]
 use std::cell::Cell;
 use std::marker::PhantomData;
@@ -136,22 +133,6 @@ pub(crate) fn with_blocking_cx<R>(body: impl FnOnce(&Cx<'_>) -> R) -> R {
     let scope = CancelScope::root(owner.waiter());
     let locals = Locals::new();
     body(&Cx::new(&owner, &scope, Deadline::NONE, &locals))
-}
-
-/// Blocks the thread until the attempt succeeds.
-#[inline]
-pub(crate) fn block_for<A: Attempt>(operation: &A, reason: WaitReason) -> A::Output {
-    match operation.attempt() {
-        Some(output) => output,
-        None => block_again_for(operation, reason),
-    }
-}
-
-/// Like [`block_for`], for a caller whose first attempt has just failed.
-#[inline(never)]
-pub(crate) fn block_again_for<A: Attempt>(operation: &A, reason: WaitReason) -> A::Output {
-    with_blocking_cx(|cx| wait_again_for(cx, operation, NEVER, reason))
-        .unwrap_or_else(|error| unreachable!("{error}: there is no limit, and nothing cancels this scope"))
 }
 
 /// Returns the error of a wait that nothing cancels.

@@ -5,7 +5,8 @@ use crate::net::transfer;
 use crate::{
     cx::{
         Cx,
-        attempt::{Attempt, wait_async_for, wait_for},
+        attempt::{Attempt, wait_for},
+        operation::OperationFuture,
     },
     pool::{Pool, worker::Worker},
     reactor::{
@@ -110,7 +111,7 @@ impl<S: Socket> Io<S> {
         direction: Direction,
         call: impl FnMut(&S) -> io::Result<Done<R>>,
     ) -> io::Result<R> {
-        wait_async_for(self.call(direction, call)).await
+        OperationFuture::new(self.call(direction, call)).await
     }
 
     /// Does the same for a task, which is woken when it should call this again.

@@ -9,7 +9,8 @@ use super::rounds::{Rounds, wake_round};
 use crate::{
     cx::{
         Cx,
-        attempt::{Attempt, wait_async_for, wait_without_deadline},
+        attempt::{Attempt, wait_without_deadline},
+        operation::OperationFuture,
     },
     sys::sync::{Mutex, const_unless_loom, lock},
     wait::{
@@ -103,7 +104,7 @@ impl Barrier {
         count_ready().await;
         match self.arrive() {
             Some(arrival) => {
-                wait_async_for(arrival).await;
+                OperationFuture::new(arrival).await;
                 false
             }
             None => true,

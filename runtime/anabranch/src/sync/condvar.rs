@@ -15,11 +15,7 @@ use super::{
     rounds::{Rounds, wake_round},
 };
 use crate::{
-    cx::{
-        attempt::{Attempt, wait_async_for},
-        cx::Cx,
-        wait::happened,
-    },
+    cx::{attempt::Attempt, cx::Cx, operation::OperationFuture, wait::happened},
     sys::{
         sync::{AtomicBool, Mutex as StdMutex, Ordering, const_unless_loom, lock},
         unwind::{catch_unwind, resume_unwind},
@@ -209,7 +205,7 @@ impl Condvar {
     /// ```
     pub async fn wait_async<'a, T: ?Sized>(&self, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
         let mutex = MutexGuard::mutex(&guard);
-        wait_async_for(CondvarWait::new(self, guard)).await;
+        OperationFuture::new(CondvarWait::new(self, guard)).await;
         let notified = Notified(self);
         let guard = mutex.locking().await;
         mem::forget(notified);

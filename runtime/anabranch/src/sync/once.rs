@@ -8,10 +8,7 @@
 
 use super::{acquire_wait::AcquireWait, raw_semaphore::RawSemaphore};
 use crate::{
-    cx::{
-        Cx,
-        attempt::{wait_async_for, wait_without_deadline},
-    },
+    cx::{Cx, attempt::wait_without_deadline, operation::OperationFuture},
     sys::sync::{AtomicBool, Ordering, const_unless_loom},
     wait::{Cancelled, future::count_ready, suspend::WaitReason},
 };
@@ -181,7 +178,7 @@ impl<T> OnceCell<T> {
             count_ready().await;
             return Ok(value);
         }
-        wait_async_for(AcquireWait::new(&self.permit, 1)).await;
+        OperationFuture::new(AcquireWait::new(&self.permit, 1)).await;
         match self.begin() {
             Ok(initialising) => Ok(initialising.finish(init().await?)),
             Err(value) => Ok(value),

@@ -1,12 +1,15 @@
 //! Triggers: one-time events, created before their waiter is known.
 
 use crate::{
-    cx::{cx::Cx, wait::happened},
-    time::NEVER,
+    cx::{
+        attempt::{Attempt, wait_without_deadline},
+        cx::Cx,
+    },
     wait::{
         Cancelled,
         latch::{Latch, LatchWait},
         suspend::WaitReason,
+        waitable::waits_by,
     },
 };
 use std::{fmt, sync::Arc};
@@ -48,11 +51,6 @@ impl Trigger {
         Signal { slot: Arc::clone(&self.slot) }
     }
 
-    /// Returns the latch behind the trigger.
-    pub(crate) fn slot(&self) -> &Latch {
-        &self.slot
-    }
-
     /// Returns whether the event has happened.
     #[must_use]
     pub fn is_signalled(&self) -> bool {
@@ -67,13 +65,47 @@ impl Trigger {
     pub fn wait(&mut self, cx: &Cx<'_>) -> Result<(), Cancelled> {
         let reason = WaitReason::new(&"Trigger");
         cx.checkpoint()?;
-        while !self.is_signalled() {
-            // Without a deadline of its own, a wait fails only by cancellation.
-            happened(cx.wait(&LatchWait::new(&*self.slot), NEVER, reason)).map_err(|_| Cancelled)?;
-        }
-        Ok(())
+        wait_without_deadline(cx, &self.waiting(), reason)
+    }
+
+    /// Returns [`wait`](Self::wait) as an [operation](crate::Operation): for a time limit, for async code, for threads
+    /// without a [`Cx`], and for [`select!`](crate::select).
+    ///
+    /// ```
+    /// use anabranch::{Operation, WaitError, select, sync::Trigger};
+    /// use std::time::Duration;
+    ///
+    /// let mut trigger = Trigger::new();
+    /// anabranch::run(|cx| {
+    ///     let early = trigger.waiting().timeout(cx, Duration::from_millis(1));
+    ///     assert_eq!(early, Err(WaitError::TimedOut));
+    ///     trigger.signal().send();
+    ///     select!(cx, { () = trigger.waiting() => () }).unwrap();
+    /// });
+    /// ```
+    pub fn waiting(&mut self) -> Triggered<'_> {
+        Triggered { wait: LatchWait::new(&self.slot) }
     }
 }
+
+/// A wait for a trigger, as an operation. Made by [`Trigger::waiting`].
+pub struct Triggered<'a> {
+    wait: LatchWait<&'a Latch>,
+}
+
+impl Attempt for Triggered<'_> {
+    type Output = ();
+
+    const NAME: &'static &'static str = &"Trigger";
+
+    fn attempt(&self) -> Option<()> {
+        self.wait.latch().is_notified().then_some(())
+    }
+}
+
+crate::cx::operation::into_future!(Triggered<'_>;);
+
+waits_by!(wait: Triggered<'_>);
 
 impl Signal {
     /// Makes the event happen. Further calls have no effect.
@@ -91,5 +123,11 @@ impl fmt::Debug for Trigger {
 impl fmt::Debug for Signal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Signal").field("is_sent", &self.slot.is_notified()).finish()
+    }
+}
+
+impl fmt::Debug for Triggered<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Triggered").field("is_signalled", &self.wait.latch().is_notified()).finish()
     }
 }

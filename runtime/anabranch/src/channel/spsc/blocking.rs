@@ -3,7 +3,7 @@
 use super::{receiver::Receiver, sender::Sender};
 use crate::{
     channel::{Closed, ClosedError, PushError, TryRecvError, TrySendError},
-    cx::plain_thread::block_again_for,
+    cx::operation::block_again_for,
     wait::suspend::WaitReason,
 };
 use std::collections::VecDeque;

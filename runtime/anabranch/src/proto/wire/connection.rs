@@ -31,7 +31,7 @@ use super::{
 };
 use crate::{
     channel::Closed,
-    cx::attempt::wait_async_for,
+    cx::operation::OperationFuture,
     proto::{
         duplex::{At, Link, Transport},
         wire::handshake,
@@ -155,7 +155,7 @@ impl<P: Script, S> Connection<P, S> {
     /// Waits for a message of the endpoint, or for the end of the other side, which can send nothing else now.
     async fn wait_for_message<M: Mode<S>>(&mut self) -> Result<Result<<P::Link as Link>::Message, Closed>, WireError> {
         let Self { link, wire, state, .. } = self;
-        let mut receiving = pin!(wait_async_for(ReceivingAny::new(link)));
+        let mut receiving = pin!(OperationFuture::new(ReceivingAny::new(link)));
         poll_fn(|context| {
             if let Poll::Ready(received) = receiving.as_mut().poll(context) {
                 return Poll::Ready(Ok(received));
@@ -189,7 +189,7 @@ impl<P: Script, S> Connection<P, S> {
         let (message, next) = codec::read::<P>(self.state, &self.wire.unused()[LENGTH..][..length])?;
         self.wire.consume(LENGTH + length);
         if let Some(writable) = self.link.writable() {
-            wait_async_for(writable).await;
+            OperationFuture::new(writable).await;
         }
         match self.link.send(message) {
             Ok(()) => Ok(next),
@@ -204,7 +204,7 @@ impl<P: Script, S> Connection<P, S> {
             return wire.fill::<M>().await;
         }
         let read = {
-            let mut gone = pin!(wait_async_for(link.gone()));
+            let mut gone = pin!(OperationFuture::new(link.gone()));
             poll_fn(|context| match wire.poll_fill::<M>(context) {
                 Poll::Ready(read) => Poll::Ready(Some(read)),
                 Poll::Pending => gone.as_mut().poll(context).map(|()| None),
