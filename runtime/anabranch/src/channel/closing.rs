@@ -18,7 +18,7 @@ use crate::{
     sys::spin::Brief,
     wait::{
         queue::{Entry, Queue},
-        state_word::{Content, WaitNode, Word, is_address, number, number_of, try_select},
+        state_word::{Content, WaitNode, Word, is_address, number, number_of, wake},
         waitable::{Armed, Ended, Waitable},
         waiter::Wake,
     },
@@ -49,9 +49,7 @@ impl EndedWait {
     pub(crate) fn end(self) {
         if is_address(self.0) {
             // SAFETY: the swap in `close` took the address out of the word, and this is called once.
-            if let Some(wake) = unsafe { try_select(self.0) } {
-                wake.wake();
-            }
+            unsafe { wake(self.0) };
         }
     }
 }

@@ -25,7 +25,7 @@ use crate::{
     cx::attempt::Attempt,
     sys::{carrier::Carrier, sync::spin_while},
     wait::{
-        state_word::{Content, WaitNode, Word, is_address, number, number_of, try_select},
+        state_word::{Content, WaitNode, Word, is_address, number, number_of, wake},
         waitable::{Armed, Ended, waits_by},
     },
 };
@@ -104,9 +104,7 @@ impl<T> Sending<T> {
         }
         if is_address(found) {
             // SAFETY: the swap took the address out of the word.
-            if let Some(wake) = unsafe { try_select(found) } {
-                wake.wake();
-            }
+            unsafe { wake(found) };
             return Ok(());
         }
         debug_assert!(found == GONE);
@@ -143,9 +141,7 @@ impl<T> Drop for Sending<T> {
         unsafe {
             let found = self.packet.as_ref().word.swap(CLOSED);
             if is_address(found) {
-                if let Some(wake) = try_select(found) {
-                    wake.wake();
-                }
+                wake(found);
             } else if found == GONE {
                 free(self.packet);
             }

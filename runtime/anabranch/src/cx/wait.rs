@@ -97,7 +97,8 @@ impl Cx<'_> {
         self.waiter().is_ready() && self.scope.is_plainly_active()
     }
 
-    /// Waits for `count` waitables at once, until the first ends the wait. Returns `Ready` with its index.
+    /// Waits for `count` waitables at once, each another one, until the first ends the wait. Returns `Ready` with its
+    /// index.
     pub(crate) fn wait_any<'p, P: Waitable + ?Sized + 'p>(
         &self,
         count: usize,

@@ -38,7 +38,7 @@ use crate::{
     sys::sync::{AtomicU8, Ordering},
     wait::{
         latch::Latch as Event,
-        state_word::{Content, WaitNode, Word, is_address, number, number_of, try_select},
+        state_word::{Content, WaitNode, Word, is_address, number, number_of, wake},
         waitable::{Armed, Ended},
     },
 };
@@ -173,7 +173,8 @@ impl<M, const N: usize> Ring<M, N> {
     #[inline(never)]
     fn found(&mut self, found: Content) -> Result<(), M> {
         if is_address(found) {
-            wake(found);
+            // SAFETY: the swap took the address out of the word.
+            unsafe { wake(found) };
             return Ok(());
         }
         debug_assert!(found == GONE);
@@ -242,7 +243,8 @@ impl<M, const N: usize> Ring<M, N> {
     fn abandon(&mut self) -> Option<M> {
         let found = self.slot().word.swap(GONE);
         if is_address(found) {
-            wake(found);
+            // SAFETY: the swap took the address out of the word.
+            unsafe { wake(found) };
         }
         if found != self.sent() {
             return None;
@@ -272,14 +274,6 @@ impl<M, const N: usize> Ring<M, N> {
     /// Takes the address of a wait node out again. Returns `false` if it is not there.
     pub(crate) fn withdraw(&self, node: &WaitNode) -> bool {
         !self.is_used_up() && self.slot().word.withdraw(self.before(), node)
-    }
-}
-
-/// Ends a wait whose address was taken out of a word.
-fn wake(found: Content) {
-    // SAFETY: a swap took the address out of the word, so no other thread selects this wait.
-    if let Some(wake) = unsafe { try_select(found) } {
-        wake.wake();
     }
 }
 

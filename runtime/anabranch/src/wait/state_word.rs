@@ -185,12 +185,39 @@ pub(crate) fn is_address(content: Content) -> bool {
     content.addr() >= LIMIT
 }
 
-/// Ends the wait of the node whose address was taken out of a word.
+/// Ends the wait of the node whose address was taken out of a word, and wakes its waiter, unless the wait has ended
+/// otherwise.
 ///
 /// # Safety
 /// The caller took the address out of the word.
+#[inline(never)]
+pub(crate) unsafe fn wake(content: Content) {
+    // SAFETY: the caller took the address out of the word.
+    if let Some(wake) = unsafe { try_select(content) } {
+        wake.wake();
+    }
+}
+
+/// Like [`wake`], on the waiter's own thread if it waits [locally](crate::wait::waiter).
+///
+/// # Safety
+/// The caller took the address out of the word. If the waiter waits locally, this is its thread.
 #[inline]
-pub(crate) unsafe fn try_select(content: Content) -> Option<Wake> {
+pub(crate) unsafe fn wake_local(content: Content) {
+    // SAFETY: the caller took the address out of the word, so the waiter keeps the node alive until it is selected. A
+    // waiter that waits locally, or a persistent one, has the ticket 0.
+    unsafe {
+        match Waiter::select_local(*(*node_of(content)).waiter.get(), Selected::Ready(0)) {
+            Some(woken) => woken.wake(),
+            None => wake(content),
+        }
+    }
+}
+
+/// # Safety
+/// The caller took the address out of a word.
+#[inline]
+unsafe fn try_select(content: Content) -> Option<Wake> {
     // SAFETY: the waiter keeps the node alive until this thread has selected its wait or has set `is_left`.
     unsafe {
         let node = node_of(content);
@@ -201,28 +228,6 @@ pub(crate) unsafe fn try_select(content: Content) -> Option<Wake> {
         }
         wake
     }
-}
-
-/// Ends the wait of the node whose address was taken out of a word, on the waiter's own thread if it waits
-/// [locally](crate::wait::waiter).
-///
-/// # Safety
-/// The caller took the address out of the word. If the waiter waits locally, this is its thread.
-#[inline]
-pub(crate) unsafe fn try_select_local(content: Content) -> Option<Wake> {
-    // SAFETY: the caller took the address out of the word, so the waiter keeps the node alive until it is selected. A
-    // waiter that waits locally, or a persistent one, has the ticket 0.
-    unsafe {
-        let wake = Waiter::select_local(*(*node_of(content)).waiter.get(), Selected::Ready(0));
-        if wake.is_some() { wake } else { try_select_shared(content) }
-    }
-}
-
-/// Calls [`try_select`] out of line, for the less likely case.
-#[inline(never)]
-unsafe fn try_select_shared(content: Content) -> Option<Wake> {
-    // SAFETY: the caller took the address out of the word.
-    unsafe { try_select(content) }
 }
 
 #[inline]

@@ -6,7 +6,7 @@ use crate::{
         sync::{AtomicUsize, Cell, Ordering},
     },
     wait::{
-        state_word::{Content, WaitNode, Word, is_address, number, number_of, try_select},
+        state_word::{Content, WaitNode, Word, is_address, number, number_of, wake},
         waitable::{Armed, Ended},
         waiter::{Kind, Waiter},
     },
@@ -186,23 +186,11 @@ unsafe fn call(waiter: *const Waiter) {
             (*token).next.set(token_of(found));
             if (*ready_queue).word.replace(found, added(token)) {
                 if is_address(found) && number_of(found) == QUIET {
-                    wake_set(found);
+                    wake(found);
                 }
                 return;
             }
         }
-    }
-}
-
-/// Ends the wait of a set.
-///
-/// # Safety
-/// The caller took the set's wait node out of the word.
-#[inline(never)]
-unsafe fn wake_set(found: Content) {
-    // SAFETY: the caller took the wait node out of the word, so no other thread selects this wait.
-    if let Some(wake) = unsafe { try_select(found) } {
-        wake.wake();
     }
 }
 

@@ -6,12 +6,12 @@ use crate::{
         Closed,
         dropping::drop_all,
         spsc::stream::{
-            cursor::{Cursor, wake, wake_local},
+            cursor::Cursor,
             slab::{EMPTY, END, FULL, Slab},
         },
     },
     sys::{carrier::Carrier, sync::Ordering},
-    wait::state_word::number_of,
+    wait::state_word::{number_of, wake, wake_local},
 };
 
 /// The receiving end of a stream, without its waits.
@@ -100,7 +100,8 @@ impl<T> Consumer<T> {
             self.advance();
             drop(inside);
             if found != FULL {
-                // SAFETY: the store took the address out of the word while this thread was inside of the bias.
+                // SAFETY: the store took the address out of the word inside of the bias. A local waiter waited as the owner,
+                // and a bias has only one owner in its life, so that is this thread.
                 unsafe { wake_local(found) };
             }
             return Some(Ok(value));

@@ -7,7 +7,7 @@ use crate::{
         spsc::stream::slab::{Slab, Slot},
     },
     sys::sync::{AtomicBool, AtomicU8, Ordering},
-    wait::state_word::{Content, is_address, try_select, try_select_local},
+    wait::state_word::is_address,
 };
 use std::ptr::NonNull;
 
@@ -41,31 +41,6 @@ impl<T> Clone for Cursor<T> {
 }
 
 impl<T> Copy for Cursor<T> {}
-
-/// Ends the wait of the waiter whose address is in `found`, and wakes it, unless the wait has ended otherwise.
-///
-/// # Safety
-/// The caller took the address out of the word.
-#[inline(never)]
-pub(crate) unsafe fn wake(found: Content) {
-    // SAFETY: the caller took the address out of the word, so no other thread selects this wait.
-    if let Some(wake) = unsafe { try_select(found) } {
-        wake.wake();
-    }
-}
-
-/// Like [`wake`], for the owner of the bias. If the waiter waits [locally](crate::wait::waiter), it is on this thread.
-///
-/// # Safety
-/// The caller took the address out of the word, and was inside of the bias when it did so.
-#[inline]
-pub(crate) unsafe fn wake_local(found: Content) {
-    // SAFETY: the caller took the address out of the word, inside of the bias. A local waiter waited as the owner. A
-    // bias has only one owner in its life, so that is this thread.
-    if let Some(wake) = unsafe { try_select_local(found) } {
-        wake.wake();
-    }
-}
 
 impl<T> Cursor<T> {
     /// Returns the position at the first slot of a slab.

@@ -4,14 +4,14 @@ use crate::{
     bias::pair::Side,
     channel::PushError,
     channel::spsc::stream::{
-        cursor::{Cursor, wake, wake_local},
+        cursor::Cursor,
         slab::{EMPTY, END, FULL},
     },
     sys::{
         carrier::{self, Carrier},
         sync::Ordering,
     },
-    wait::state_word::number_of,
+    wait::state_word::{number_of, wake, wake_local},
 };
 use std::collections::VecDeque;
 
@@ -130,7 +130,8 @@ impl<T> Producer<T> {
         self.at.advance();
         drop(inside);
         if found != EMPTY {
-            // SAFETY: the store took the address out of the word while this thread was inside of the bias.
+            // SAFETY: the store took the address out of the word inside of the bias. A local waiter waited as the owner,
+            // and a bias has only one owner in its life, so that is this thread.
             unsafe { wake_local(found) };
         }
         Ok(())
