@@ -109,8 +109,8 @@ impl Cx<'_> {
         let cancel = unsafe { CancelScope::below(self.scope, self.waiter_address(), false) };
         let newest = worker.compute.stack.newest();
         let fork = Fork::new(Half { function: b, cancel: &raw const cancel, deadline: self.deadline }, newest);
-        // SAFETY: the frame is not null, and this thread has linked it, so it is alive.
-        if !newest.is_null() && unsafe { Frame::pins_its_stack(newest) } {
+        // SAFETY: this thread has linked the frame, if there is one, so it is alive.
+        if unsafe { newest.as_ref() }.is_some_and(Frame::pins_its_stack) {
             fork.pin();
         }
         let is_requested = worker.compute.stack.is_requested();

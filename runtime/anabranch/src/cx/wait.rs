@@ -272,7 +272,7 @@ pub(crate) fn happened(outcome: Selected) -> Result<(), WaitError> {
 
 #[cfg(all(test, not(any(loom, shuttle))))]
 mod tests {
-    use super::{Armed, Ended, Selected, Waitable};
+    use super::{Armed, Ended, Waitable};
     use crate::{
         run,
         time::NEVER,

@@ -62,7 +62,7 @@ impl Fiber {
         Stack::current() == self.own_stack()
             && !panicking()
             // SAFETY: this thread owns the list, so the newest frame stays linked during the call.
-            && (newest.is_null() || unsafe { !Frame::pins_its_stack(newest) })
+            && !unsafe { newest.as_ref() }.is_some_and(Frame::pins_its_stack)
     }
 
     /// Blocks the thread without leaving the stack. The other fibers of this thread wait too.

@@ -8,7 +8,7 @@ use crate::{
     },
     sys::asymmetric_fence::Fence,
 };
-use std::cell::Cell;
+use std::{cell::Cell, iter};
 
 /// The maximum number of broadcasts that a worker answers one on top of the other, related or not.
 const MAX_UNRELATED_ANSWERS: u32 = 8;
@@ -77,16 +77,10 @@ impl Compute {
         if !self.broadcasts.is_empty() || !self.tasks.is_empty() || self.stack.shelf.has_available() {
             return true;
         }
-        let mut frame = self.stack.newest();
-        // SAFETY: this thread owns the list, so its frames stay linked during the call. Published frames come last.
-        unsafe {
-            while !frame.is_null() && !Frame::is_published(frame) {
-                if !Frame::may_wait(frame) {
-                    return true;
-                }
-                frame = Frame::previous(frame);
-            }
-        }
-        false
+        // SAFETY: this thread owns the list, so its frames stay linked during the call.
+        let frame = |address: *const Frame| unsafe { address.as_ref() };
+        let frames = iter::successors(frame(self.stack.newest()), |newer| frame(newer.previous()));
+        // Published frames come last.
+        frames.take_while(|frame| !frame.is_published()).any(|frame| !frame.may_wait())
     }
 }

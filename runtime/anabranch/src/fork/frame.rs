@@ -63,31 +63,21 @@ impl Lineage {
         Self { parent: ptr::null(), broadcasts }
     }
 
-    /// # Safety
-    /// `parent` is null or has not ended.
-    pub(crate) unsafe fn below(parent: *const Lineage) -> Self {
-        // SAFETY: the caller passes a parent that is null or has not ended.
-        let broadcasts = unsafe { parent.as_ref() }.map_or(0, |parent| parent.broadcasts);
-        Self { parent, broadcasts }
+    /// Creates the lineage of work that `parent` forks or spawns. The parent ends after that work.
+    pub(crate) fn below(parent: Option<&Lineage>) -> Self {
+        let broadcasts = parent.map_or(0, |parent| parent.broadcasts);
+        Self { parent: parent.map_or(ptr::null(), ptr::from_ref), broadcasts }
     }
 
     /// Creates the lineage of what a thread runs of `parent` on top of work that is inside of so many broadcasts.
-    ///
-    /// # Safety
-    /// `parent` is null or has not ended, as for [`below`](Self::below).
-    pub(crate) unsafe fn on_top(parent: *const Lineage, broadcasts: u32) -> Self {
-        // SAFETY: the caller passes a parent that is null or has not ended.
-        let below = unsafe { Self::below(parent) };
+    pub(crate) fn on_top(parent: Option<&Lineage>, broadcasts: u32) -> Self {
+        let below = Self::below(parent);
         Self { broadcasts: below.broadcasts.max(broadcasts), ..below }
     }
 
     /// Creates the lineage of what a broadcast runs.
-    ///
-    /// # Safety
-    /// `parent` is null or has not ended, as for [`below`](Self::below).
-    pub(crate) unsafe fn of_broadcast(parent: *const Lineage) -> Self {
-        // SAFETY: the caller passes a parent that is null or has not ended.
-        let below = unsafe { Self::below(parent) };
+    pub(crate) fn of_broadcast(parent: Option<&Lineage>) -> Self {
+        let below = Self::below(parent);
         Self { broadcasts: below.broadcasts + 1, ..below }
     }
 
@@ -131,26 +121,38 @@ impl Running {
 
 /// The data of a frame on the shelf, from its publication on.
 pub(crate) struct Shelved {
-    lineage: Lineage,
+    pub(crate) lineage: Lineage,
     /// The parker of the thread that waits for it. It belongs to a worker, which outlives every frame of its thread.
-    owner: *const Parker,
+    pub(super) owner: *const Parker,
     done: AtomicBool,
+}
+
+impl Shelved {
+    /// Prepares the data of a frame that `owner` will wait for.
+    pub(super) fn new(lineage: Lineage, owner: *const Parker) -> Self {
+        Self { lineage, owner, done: AtomicBool::new(false) }
+    }
+
+    /// Returns whether a thief has run the frame.
+    pub(super) fn is_done(&self) -> bool {
+        self.done.load(Ordering::Acquire)
+    }
 }
 
 /// What the publisher writes into a private frame when it walks past it.
 #[derive(Clone, Copy)]
-struct Trace {
+pub(super) struct Trace {
     /// The fork that came after this one; null if this was the newest.
-    newer: *const Frame,
+    pub(super) newer: *const Frame,
     /// The work inside which it was forked.
-    parent: *const Lineage,
+    pub(super) parent: *const Lineage,
 }
 
 /// What is written into a frame after it was linked. The flags of the frame show which of the three it is.
-union Late {
-    trace: Trace,
-    shelved: ManuallyDrop<Shelved>,
-    offer: ManuallyDrop<Arc<Offer>>,
+pub(super) union Late {
+    pub(super) trace: Trace,
+    pub(super) shelved: ManuallyDrop<Shelved>,
+    pub(super) offer: ManuallyDrop<Arc<Offer>>,
 }
 
 /// Which code made the fork.
@@ -174,7 +176,7 @@ pub(crate) struct Frame {
     is_published: AtomicBool,
     kind: Cell<Kind>,
     /// Whether a publisher has walked past it. Accessed only under the gate.
-    is_traced: Cell<bool>,
+    pub(super) is_traced: Cell<bool>,
     /// Fills up four bytes with the flags above, so that a fork writes them with one store.
     _fourth: u8,
     late: UnsafeCell<MaybeUninit<Late>>,
@@ -196,40 +198,32 @@ impl Frame {
         }
     }
 
-    /// # Safety
-    /// The frame is linked, and stays so during the call.
+    /// Returns the fork that was the newest before this one.
     #[inline(always)]
-    pub(crate) unsafe fn previous(this: *const Frame) -> *const Frame {
-        // SAFETY: the caller keeps the frame linked, and a linked frame is alive.
-        unsafe { (*this).previous }
+    pub(crate) fn previous(&self) -> *const Frame {
+        self.previous
     }
 
-    /// # Safety
-    /// The frame stays linked during the call, or the caller is the owner and has just popped it.
     #[inline(always)]
-    pub(crate) unsafe fn is_published(this: *const Frame) -> bool {
-        // SAFETY: the frame is linked during the call, or the caller owns it and has not ended its fork. So it is
-        // alive.
-        unsafe { (*this).is_published.load(Ordering::Relaxed) }
+    pub(crate) fn is_published(&self) -> bool {
+        self.is_published.load(Ordering::Relaxed)
     }
 
-    /// # Safety
-    /// The frame is linked, and stays so during the call.
-    pub(crate) unsafe fn may_wait(this: *const Frame) -> bool {
-        // SAFETY: the caller keeps the frame linked, so it is alive.
-        unsafe { (*this).kind.get() != Kind::Compute }
+    /// Marks the frame as published. The data of that state is written before.
+    pub(super) fn set_published(&self) {
+        self.is_published.store(true, Ordering::Relaxed);
+    }
+
+    /// Returns whether it is a fork of [`Cx::join`](crate::Cx::join).
+    pub(crate) fn may_wait(&self) -> bool {
+        self.kind.get() != Kind::Compute
     }
 
     /// Returns whether no switch may leave the stack while this is open: it, or one below it, is a fork of compute
     /// code.
-    ///
-    /// # Safety
-    /// The frame is linked, and stays so during the call. The caller is the owner.
     #[inline]
-    pub(crate) unsafe fn pins_its_stack(this: *const Frame) -> bool {
-        // SAFETY: the owner calls this and keeps the frame linked, so it is alive. `kind` changes only before the frame
-        // is linked.
-        unsafe { (*this).kind.get() != Kind::MayWait }
+    pub(crate) fn pins_its_stack(&self) -> bool {
+        self.kind.get() != Kind::MayWait
     }
 
     /// Marks that a frame below it pins their stack. Called for a frame that may wait, before it is linked.
@@ -238,93 +232,18 @@ impl Frame {
         self.kind.set(Kind::OnCompute);
     }
 
-    /// # Safety
-    /// The frame is linked, and stays so during the call. The caller holds the gate of its stack.
-    pub(crate) unsafe fn is_traced(this: *const Frame) -> bool {
-        // SAFETY: the caller keeps the frame linked, so it is alive, and holds the gate that guards `is_traced`.
-        unsafe { (*this).is_traced.get() }
-    }
-
-    /// Writes the trace: the newer neighbour of the frame, and the work inside which it was forked.
-    ///
-    /// # Safety
-    /// The frame is private and stays linked during the call. The caller is the publisher: it holds the gate of its
-    /// stack.
-    pub(crate) unsafe fn trace(this: *const Frame, newer: *const Frame, parent: *const Lineage) {
-        // SAFETY: the caller keeps the frame linked, so it is alive. Only the publisher accesses `late` of a private
-        // frame (state table), so there is no reference into it.
-        unsafe {
-            Self::late(this).write(Late { trace: Trace { newer, parent } });
-            (*this).is_traced.set(true);
-        }
-    }
-
-    /// Replaces the newer neighbour in the trace.
-    ///
-    /// # Safety
-    /// The frame is private, traced, and stays linked during the call. The caller holds the gate of its stack.
-    pub(crate) unsafe fn set_newer(this: *const Frame, newer: *const Frame) {
-        // SAFETY: the frame is linked, and `trace` wrote this field. Only the publisher, which calls this, accesses
-        // `late`.
-        unsafe { (*Self::late(this)).trace.newer = newer }
-    }
-
-    /// Returns the newer neighbour from the trace.
-    ///
-    /// # Safety
-    /// The frame is private, traced, and stays linked during the call. The caller holds the gate of its stack.
-    pub(crate) unsafe fn newer(this: *const Frame) -> *const Frame {
-        // SAFETY: the frame is linked, and `trace` wrote this field. Only the publisher, which calls this, accesses
-        // `late`.
-        unsafe { (*Self::late(this)).trace.newer }
-    }
-
-    /// Replaces the trace by the data of a frame on the shelf. The caller then publishes it there; `owner` will wait
-    /// for it.
-    ///
-    /// # Safety
-    /// The frame is private, traced, and stays linked during the call. The caller holds the gate of its stack. The work
-    /// that forked it has not ended.
-    pub(crate) unsafe fn shelve(this: *const Frame, owner: *const Parker) {
-        // SAFETY: the frame is linked, and `trace` wrote the trace. Only the publisher, which calls this, accesses
-        // `late`. The caller guarantees that the parent has not ended.
-        unsafe {
-            let lineage = Lineage::below((*Self::late(this)).trace.parent);
-            let shelved = Shelved { lineage, owner, done: AtomicBool::new(false) };
-            Self::late(this).write(Late { shelved: ManuallyDrop::new(shelved) });
-            (*this).is_published.store(true, Ordering::Relaxed);
-        }
-    }
-
-    /// Publishes the frame as an offer, and returns the offer.
-    ///
-    /// # Safety
-    /// The frame may wait, is private, traced, and stays linked during the call. The caller holds the gate of its
-    /// stack. The frame is alive until the offer is taken.
-    pub(crate) unsafe fn offer(this: *const Frame) -> Arc<Offer> {
-        /// # Safety
-        /// The caller has taken the frame, and runs it once, as for [`Frame::execute`].
-        unsafe fn execute(this: *const ()) {
-            // SAFETY: the caller has taken the frame and runs it once.
-            unsafe { Frame::execute(this.cast()) };
-        }
-        // SAFETY: the frame is alive until the offer is taken, and the thread that takes the offer owns the frame. The
-        // frame is linked, and only the publisher, which calls this, accesses `late` of a private frame.
-        unsafe {
-            let offer = Arc::new(Offer::new(execute, this.cast()));
-            Self::late(this).write(Late { offer: ManuallyDrop::new(Arc::clone(&offer)) });
-            (*this).is_published.store(true, Ordering::Relaxed);
-            offer
-        }
+    /// Returns the address of what is written after the frame was linked.
+    pub(super) fn late(&self) -> *mut Late {
+        self.late.get().cast()
     }
 
     /// Takes the offer out of a popped frame that may wait.
     ///
     /// # Safety
     /// The frame was published, it is popped, and this is called once.
-    pub(crate) unsafe fn take_offer(this: *const Frame) -> Arc<Offer> {
-        // SAFETY: `offer` wrote it at the publication, and only this call, the only one, reads it.
-        unsafe { ManuallyDrop::take(&mut (*Self::late(this)).offer) }
+    pub(crate) unsafe fn take_offer(&self) -> Arc<Offer> {
+        // SAFETY: the publication wrote the offer, and only this call, the only one, reads it.
+        unsafe { ManuallyDrop::take(&mut (*self.late()).offer) }
     }
 
     /// Runs the work of a frame that was taken. The caller notifies the owner afterwards.
@@ -337,43 +256,13 @@ impl Frame {
         unsafe { ((*this).execute)(this) }
     }
 
-    /// # Safety
-    /// The frame is alive.
-    unsafe fn late(this: *const Frame) -> *mut Late {
-        // SAFETY: the caller keeps the frame alive; no reference is made.
-        UnsafeCell::raw_get(unsafe { &raw const (*this).late }).cast()
-    }
-
-    /// # Safety
-    /// The frame was put on the shelf and is not over.
-    unsafe fn shelved<'a>(this: *const Frame) -> &'a Shelved {
-        // SAFETY: the frame is not over, so it is alive. `shelve` wrote this before the publication; since then it is
-        // only read, and `done` is atomic.
-        unsafe { &(*Self::late(this)).shelved }
-    }
-
-    /// # Safety
-    /// The frame was put on the shelf and is not over.
-    pub(crate) unsafe fn lineage<'a>(this: *const Frame) -> &'a Lineage {
-        // SAFETY: the caller guarantees that the frame was put on the shelf and is not over.
-        unsafe { &Self::shelved(this).lineage }
-    }
-
-    /// Returns whether this is the parker of the thread that forked it.
+    /// Returns the data that a frame has from its publication on the shelf until it is over.
     ///
     /// # Safety
-    /// The frame was put on the shelf and is not over.
-    pub(crate) unsafe fn is_owned_by(this: *const Frame, parker: *const Parker) -> bool {
-        // SAFETY: the caller guarantees that the frame was put on the shelf and is not over.
-        ptr::eq(unsafe { Self::shelved(this) }.owner, parker)
-    }
-
-    /// # Safety
-    /// The frame was put on the shelf and is not over. The caller owns it: only the owner decides when the frame is
-    /// over.
-    pub(crate) unsafe fn is_done(this: *const Frame) -> bool {
-        // SAFETY: the frame was put on the shelf, and its owner, which calls this, has not ended it.
-        unsafe { Self::shelved(this).done.load(Ordering::Acquire) }
+    /// The frame was put on the shelf.
+    pub(crate) unsafe fn shelved(&self) -> &Shelved {
+        // SAFETY: the publication wrote this. Since then it is only read, and `done` is atomic.
+        unsafe { &(*self.late()).shelved }
     }
 
     /// Notifies the owner that a frame of the shelf was run. The frame may be gone when this returns.
@@ -382,10 +271,10 @@ impl Frame {
     /// The caller took the frame and has run it.
     pub(crate) unsafe fn finish(this: *const Frame) {
         // SAFETY: the caller took the frame, and a taken frame belongs to the thief (state table) until `done` is set.
+        // It may be gone from then on. The parker belongs to a worker, which outlives it.
         unsafe {
-            let owner = Self::shelved(this).owner;
-            Self::shelved(this).done.store(true, Ordering::Release);
-            // The frame may be gone from here on. The parker belongs to a worker, which outlives it.
+            let owner = (*this).shelved().owner;
+            (*this).shelved().done.store(true, Ordering::Release);
             (*owner).unpark();
         }
     }

@@ -143,7 +143,8 @@ impl<J: Job> Fork<J> {
         unsafe {
             let payload = (*this).payload.get();
             let job = ManuallyDrop::take(&mut (*payload).job);
-            let is_migrated = J::MAY_WAIT || !Frame::is_owned_by(frame, &raw const Worker::current().parking.parker);
+            let is_migrated =
+                J::MAY_WAIT || !ptr::eq((*frame).shelved().owner, &raw const Worker::current().parking.parker);
             let result = catch_unwind(AssertUnwindSafe(|| job.run(is_migrated)));
             (*payload).result = ManuallyDrop::new(result);
         }

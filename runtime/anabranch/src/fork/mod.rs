@@ -6,6 +6,7 @@
 
 pub(crate) mod frame;
 pub(crate) mod offer;
+mod publication;
 pub(crate) mod raid;
 pub(crate) mod shelf;
 pub(crate) mod stack;

@@ -77,13 +77,13 @@ impl ScopeData {
     /// Creates the data of a scope whose parent is the calling thread, and whose tasks `registry` runs.
     pub(crate) fn new(registry: &Registry) -> Self {
         // SAFETY: the lineage is that of the work that this thread runs, which ends after this scope.
-        Self::with(registry, unsafe { Lineage::below(Worker::current().lineage()) })
+        Self::with(registry, Lineage::below(unsafe { Worker::current().lineage().as_ref() }))
     }
 
     /// Creates the data of a broadcast whose parent is the calling thread, and whose parts `registry` runs.
     pub(crate) fn of_broadcast(registry: &Registry) -> Self {
         // SAFETY: the lineage is that of the work that this thread runs, which ends after this broadcast.
-        Self::with(registry, unsafe { Lineage::of_broadcast(Worker::current().lineage()) })
+        Self::with(registry, Lineage::of_broadcast(unsafe { Worker::current().lineage().as_ref() }))
     }
 
     fn with(registry: &Registry, lineage: Lineage) -> Self {
@@ -106,8 +106,7 @@ impl ScopeData {
 
     /// Returns the lineage of a broadcast inside of the scope.
     pub(crate) fn lineage_of_broadcast(&self) -> Lineage {
-        // SAFETY: the scope's lineage is alive as long as its tasks, which the parts of the broadcast are.
-        unsafe { Lineage::of_broadcast(&raw const self.lineage) }
+        Lineage::of_broadcast(Some(&self.lineage))
     }
 
     /// Counts a task as pending and puts it into `queue`. The task has the lineage of the scope, or else `below`, which

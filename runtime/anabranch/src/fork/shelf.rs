@@ -61,7 +61,7 @@ pub(crate) struct Theft {
 /// A published frame that this thread has taken. It must be run.
 #[must_use]
 pub(crate) struct Claim {
-    pub(crate) frame: *const Frame,
+    frame: *const Frame,
     position: usize,
     shelf: *const Shelf,
 }
@@ -111,7 +111,8 @@ impl Shelf {
     /// Puts the oldest of the private frames on top.
     ///
     /// # Safety
-    /// `Frame::shelve` has prepared it, and it is alive until its owner has ended it by `reclaim` or `withdraw`.
+    /// It is marked as published and has its [`Shelved`](super::frame::Shelved) data. It is alive until its owner has
+    /// ended it by `reclaim` or `withdraw`.
     pub(crate) unsafe fn publish(&self, frame: *const Frame) {
         let mut lists = lock(&self.lists);
         let position = self.open.load(Ordering::Relaxed);
@@ -158,7 +159,7 @@ impl Shelf {
     pub(crate) fn take_descendant(&self, from: usize, ancestor: *const Lineage, theft: Theft) -> Option<Claim> {
         // SAFETY: `take_if` calls this under the lock with an available frame. Its owner needs the lock to end it, so
         // it is alive.
-        self.take_if(from, theft, |frame| unsafe { Frame::lineage(frame).descends_from(ancestor) })
+        self.take_if(from, theft, |frame| unsafe { (*frame).shelved().lineage.descends_from(ancestor) })
     }
 
     fn take_if(&self, from: usize, theft: Theft, suits: impl FnOnce(*const Frame) -> bool) -> Option<Claim> {
@@ -209,6 +210,12 @@ impl Shelf {
 }
 
 impl Claim {
+    /// Returns the lineage of the frame, which has not been run.
+    pub(crate) fn lineage(&self) -> &Lineage {
+        // SAFETY: this thread has taken the frame off the shelf and has not run it, so it is alive.
+        unsafe { &(*self.frame).shelved().lineage }
+    }
+
     /// Runs the frame and notifies its owner.
     pub(crate) fn run(self) {
         // SAFETY: this claim proves that the frame was taken, and is consumed here, so the frame is run once. The shelf

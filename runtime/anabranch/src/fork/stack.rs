@@ -80,6 +80,7 @@ use crate::{
     fork::{
         frame::{Frame, Lineage, Running},
         offer::Offer,
+        publication::Publication,
         shelf::Shelf,
     },
     sys::{
@@ -220,12 +221,11 @@ impl ForkStack {
     #[inline(always)]
     pub(crate) unsafe fn pop(&self, frame: *const Frame) -> bool {
         // SAFETY: the caller owns the frame, and it is alive until its join ends.
-        unsafe {
-            self.tail.store(Frame::previous(frame).cast_mut(), Ordering::Release);
-            asymmetric_fence::light();
-            // Bitwise: one branch, not two.
-            !(self.signals.is_closed.load(Ordering::Acquire) | Frame::is_published(frame))
-        }
+        let frame = unsafe { &*frame };
+        self.tail.store(frame.previous().cast_mut(), Ordering::Release);
+        asymmetric_fence::light();
+        // Bitwise: one branch, not two.
+        !(self.signals.is_closed.load(Ordering::Acquire) | frame.is_published())
     }
 
     /// Ends a fork that was popped and may be published: reclaims it, or waits until a thief has run it. Calls `pause`
@@ -238,7 +238,7 @@ impl ForkStack {
         {
             let _gate = lock(&self.gate);
             // SAFETY: the caller owns the frame, and it is alive until its join ends.
-            if !unsafe { Frame::is_published(frame) } {
+            if !unsafe { (*frame).is_published() } {
                 // A raider has not walked the list yet, or did not publish this frame, or the stack is always closed.
                 return Outcome::Private;
             }
@@ -248,7 +248,7 @@ impl ForkStack {
             Err(position) => position,
         };
         // SAFETY: the frame is published on the shelf, and this thread, its owner, has not ended it.
-        while !unsafe { Frame::is_done(frame) } {
+        while !unsafe { (*frame).shelved() }.is_done() {
             pause(position);
         }
         self.shelf.withdraw();
@@ -279,7 +279,7 @@ impl ForkStack {
         let _gate = lock(&self.gate);
         // SAFETY: the caller owns the frame, has popped it, and calls this once. The frame is alive until its join
         // ends.
-        unsafe { Frame::is_published(frame).then(|| Frame::take_offer(frame)) }
+        unsafe { (*frame).is_published().then(|| (*frame).take_offer()) }
     }
 
     /// Detaches and returns the list of frames, when the fiber to which it belongs leaves the thread.
@@ -402,33 +402,6 @@ impl ForkStack {
         published
     }
 
-    /// Traces the private frames from `newest` on, and returns the oldest private frame; null if there is none.
-    ///
-    /// # Safety
-    /// No pop of a linked frame ends during the call.
-    unsafe fn trace(gate: &mut Gate, newest: *const Frame) -> *const Frame {
-        let (mut frame, mut newer, mut running) = (newest, ptr::null(), gate.running);
-        // SAFETY: the caller guarantees that no frame of the list is popped meanwhile. The records of what runs are
-        // alive: they change only under the gate, which the caller holds.
-        unsafe {
-            while !frame.is_null() && !Frame::is_published(frame) {
-                if Frame::is_traced(frame) {
-                    // All older frames are traced and unchanged.
-                    Frame::set_newer(frame, newer);
-                    return gate.oldest;
-                }
-                // A frame that was open when a piece of work began belongs to the work that this piece interrupted.
-                while let Some(record) = running.as_ref().filter(|record| ptr::eq(record.base.get(), frame)) {
-                    running = record.outer.get();
-                }
-                Frame::trace(frame, newer, running.as_ref().map_or(ptr::null(), |record| record.lineage));
-                newer = frame;
-                frame = Frame::previous(frame);
-            }
-        }
-        newer
-    }
-
     /// Publishes the oldest of the private frames from `newest` on. Returns their number.
     ///
     /// # Safety
@@ -441,25 +414,9 @@ impl ForkStack {
         most: usize,
         mut offer: impl FnMut(Arc<Offer>),
     ) -> usize {
-        let mut count = 0;
-        // SAFETY: the caller guarantees that no frame of the list is popped meanwhile, and holds the gate. The frames
-        // are private and traced. The work that forked them is below them on the stack and has not ended. The owner
-        // takes a frame off the shelf, or takes its offer, before the frame ends.
-        unsafe {
-            let mut frame = Self::trace(gate, newest);
-            while count < most && !frame.is_null() {
-                let newer = Frame::newer(frame);
-                if Frame::may_wait(frame) {
-                    offer(Frame::offer(frame));
-                } else {
-                    Frame::shelve(frame, owner);
-                    self.shelf.publish(frame);
-                }
-                count += 1;
-                frame = newer;
-            }
-            gate.oldest = frame;
-        }
-        count
+        // SAFETY: the caller holds the gate and guarantees that no frame of the list is popped meanwhile. The owner
+        // ends a published frame by `finish` or `finish_offered`.
+        let mut publication = unsafe { Publication::new(&mut gate.oldest, gate.running, newest) };
+        (0..most).take_while(|_| publication.publish_next(&self.shelf, owner, &mut offer)).count()
     }
 }

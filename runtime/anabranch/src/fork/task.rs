@@ -32,8 +32,10 @@ impl Task {
         Self { run, lineage }
     }
 
-    pub(crate) fn lineage(&self) -> *const Lineage {
-        self.lineage
+    /// Returns the lineage of the task, or `None` for the root.
+    pub(crate) fn lineage(&self) -> Option<&Lineage> {
+        // SAFETY: `new` demands that it stays alive until the task has run, which consumes the task.
+        unsafe { self.lineage.as_ref() }
     }
 
     pub(crate) fn run(self) {
@@ -75,9 +77,9 @@ impl Tasks {
     /// Takes the newest task that descends from `ancestor`. Linear in the number of newer tasks.
     pub(crate) fn take_descendant(&self, ancestor: *const Lineage) -> Option<Task> {
         self.take(|queue| {
-            // SAFETY: a task in the queue has not run, so its scope waits for it and the lineage is alive. The lock
-            // keeps the task in the queue during the search.
-            let index = queue.iter().rposition(|task| unsafe { (*task.lineage).descends_from(ancestor) })?;
+            // SAFETY: a task in the queue has not run, so its scope waits for it and its lineage has not ended.
+            let descends = |lineage: &Lineage| unsafe { lineage.descends_from(ancestor) };
+            let index = queue.iter().rposition(|task| task.lineage().is_some_and(descends))?;
             queue.remove(index)
         })
     }
@@ -85,9 +87,8 @@ impl Tasks {
     /// Takes the oldest task that is inside of more than `broadcasts` broadcasts. Linear in the number of older tasks.
     pub(crate) fn take_inside_of_more(&self, broadcasts: u32) -> Option<Task> {
         self.take(|queue| {
-            // SAFETY: a task in the queue has not run, so its scope waits for it and the lineage is alive. The lock
-            // keeps the task in the queue during the search.
-            let index = queue.iter().position(|task| unsafe { (*task.lineage).broadcasts() } > broadcasts)?;
+            let depth = |task: &Task| task.lineage().map_or(0, Lineage::broadcasts);
+            let index = queue.iter().position(|task| depth(task) > broadcasts)?;
             queue.remove(index)
         })
     }

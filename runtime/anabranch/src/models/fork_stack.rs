@@ -132,8 +132,7 @@ fn models_shelf_thief_takes_descendant_above_unrelated_fork() {
         let worker = WorkerEntry::new();
         let (oldest, newest) = (Fork::new(), Fork::new());
         worker.fork(&oldest);
-        // SAFETY: of the root.
-        let lineage = unsafe { Lineage::below(ptr::null()) };
+        let lineage = Lineage::below(None);
         let record = Running::new(&raw const lineage);
         worker.stack.begin(&record);
         worker.fork(&newest);

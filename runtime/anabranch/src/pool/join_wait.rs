@@ -81,7 +81,7 @@ impl ForkJoin<'_> {
         // frame on the shelf, and the frame is over only when this returns, so its lineage is alive.
         let outcome = unsafe {
             self.worker.compute.stack.finish(frame, |position| {
-                let awaited: *const Lineage = Frame::lineage(frame);
+                let awaited: *const Lineage = &raw const (*frame).shelved().lineage;
                 self.pause(&mut spin_wait, || {
                     // A thread that unwinds takes no work that another can do: that work would run in a panicking
                     // thread, and a guard that rolls back on panic would do so.

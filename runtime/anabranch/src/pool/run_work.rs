@@ -3,7 +3,7 @@
 use crate::{
     fiber::task::Job,
     fork::{
-        frame::{Frame, Lineage, Running},
+        frame::{Lineage, Running},
         shelf::Claim,
         task::Task,
     },
@@ -35,16 +35,14 @@ impl ForkJoin<'_> {
 
     /// Runs work that this thread has taken.
     pub(crate) fn run(self, work: Work) {
-        let lineage: *const Lineage = match &work {
-            // SAFETY: this thread has taken the job and has not run it yet.
-            Work::Frame(claim) => unsafe { Frame::lineage(claim.frame) },
+        let lineage = match &work {
+            Work::Frame(claim) => Some(claim.lineage()),
             Work::Task(task) => task.lineage(),
             Work::Fibers(_) => unreachable!("fibers run on stacks of their own"),
         };
         // What it runs on top of waits, and the record is in a list of this thread.
         let _pinned = Pinned::new();
-        // SAFETY: this thread has taken the work and has not run it, so its lineage is alive.
-        let lineage = unsafe { Lineage::on_top(lineage, self.worker.compute.stack.broadcasts()) };
+        let lineage = Lineage::on_top(lineage, self.worker.compute.stack.broadcasts());
         let record = Running::new(&lineage);
         self.worker.compute.stack.begin(&record);
         let abort = AbortOnUnwind;
