@@ -78,7 +78,11 @@ impl<S: Clone + Send + 'static> Poller<S> {
             if !has_ended(&submission) {
                 return;
             }
-            let ended = self.shared.lock().waits.pop_front_if(|wait| wait.number == number);
+            let ended = {
+                let waits = &mut self.shared.lock().waits;
+                // Another thread may have taken it.
+                if waits.front().is_some_and(|wait| wait.number == number) { waits.pop_front() } else { None }
+            };
             if let Some(ended) = ended {
                 ended.tell();
             }

@@ -128,9 +128,10 @@ impl Shelf {
     pub(crate) fn reclaim(&self, frame: *const Frame) -> Result<(), usize> {
         let mut lists = lock(&self.lists);
         let position = self.open.load(Ordering::Relaxed) - 1;
-        if lists.available.pop_back_if(|newest| ptr::eq(newest.frame, frame)).is_none() {
+        if lists.available.back().is_none_or(|newest| !ptr::eq(newest.frame, frame)) {
             return Err(position);
         }
+        lists.available.pop_back();
         self.open.store(position, Ordering::Relaxed);
         self.note(&mut lists);
         Ok(())

@@ -247,13 +247,15 @@ impl Registry {
                     Finding::Quiet if self.sleep.fall_asleep(me.index, || self.has_something_to_look_at()) => {
                         idle = Idle::Asleep
                     }
-                    Finding::Starved(policy) if let Some(work) = self.find_starved(me, policy) => {
-                        me.status.activate();
-                        self.hand_over_role();
-                        found = Some(work);
-                        break;
-                    }
-                    Finding::Quiet | Finding::Nothing | Finding::Starved(_) => {
+                    finding => {
+                        if let Finding::Starved(policy) = finding
+                            && let Some(work) = self.find_starved(me, policy)
+                        {
+                            me.status.activate();
+                            self.hand_over_role();
+                            found = Some(work);
+                            break;
+                        }
                         me.counters.parks.add(1);
                         self.park_for_interval(me, heartbeat.get_or_insert_with(new_heartbeat), backoff);
                     }

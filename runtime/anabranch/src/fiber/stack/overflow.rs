@@ -142,7 +142,8 @@ fn report(stack_size: usize, name: Option<&str>) -> ! {
     match name {
         None => diagnostics::abort(format_args!("the stack of a fiber overflowed ({size} KiB); {ADVICE}")),
         Some(name) => {
-            let shown = &name[..name.floor_char_boundary(MAX_NAME)];
+            let is_boundary = |index: &usize| name.is_char_boundary(*index);
+            let shown = &name[..(0..=MAX_NAME.min(name.len())).rfind(is_boundary).unwrap_or(0)];
             let rest = if shown.len() < name.len() { "..." } else { "" };
             diagnostics::abort(format_args!("the stack of fiber `{shown}{rest}` overflowed ({size} KiB); {ADVICE}"))
         }

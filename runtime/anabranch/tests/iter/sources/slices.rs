@@ -39,8 +39,8 @@ fn chunks_are_those_of_the_slice() {
             assert_eq!(items.par_chunks_exact(size).remainder(), items.chunks_exact(size).remainder());
             assert_eq!(items.par_rchunks_exact(size).remainder(), items.rchunks_exact(size).remainder());
         }
-        check_indexed(items.array_windows::<1>(), || items.par_array_windows::<1>());
-        check_indexed(items.array_windows::<6>(), || items.par_array_windows::<6>());
+        check_indexed(items.windows(1).map(|window| window.try_into().unwrap()), || items.par_array_windows::<1>());
+        check_indexed(items.windows(6).map(|window| window.try_into().unwrap()), || items.par_array_windows::<6>());
     }
 }
 

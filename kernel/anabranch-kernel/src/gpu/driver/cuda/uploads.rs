@@ -40,7 +40,8 @@ impl<T> Uploads<T> {
         let kind = usize::from(bytes > BYTES[0]) + usize::from(bytes as u64 >= LARGE);
         let mut chunks = self.chunks[kind].lock().unwrap_or_else(PoisonError::into_inner);
         let are_enough = chunks.len() >= MOST_BYTES / BYTES[kind];
-        let oldest = chunks.pop_front_if(|oldest| are_enough || is_free(oldest));
+        let has_free = chunks.front().is_some_and(|oldest| are_enough || is_free(oldest));
+        let oldest = if has_free { chunks.pop_front() } else { None };
         let chunk = match oldest {
             Some(oldest) => oldest,
             None => Arc::new(make(BYTES[kind] as u64)?),

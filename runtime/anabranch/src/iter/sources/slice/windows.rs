@@ -1,7 +1,7 @@
 //! Overlapping windows of slices.
 
 use crate::iter::{plumbing::Producer, sources::producer::drive_producer};
-use std::slice;
+use std::{iter, slice};
 
 /// Overlapping windows of a slice. [`par_windows`](super::ParallelSlice::par_windows) returns it.
 #[derive(Debug)]
@@ -72,7 +72,7 @@ impl<T, const N: usize> Clone for ArrayWindows<'_, T, N> {
 
 impl<'data, T: Sync, const N: usize> Producer for ArrayWindows<'data, T, N> {
     type Item = &'data [T; N];
-    type IntoIter = slice::ArrayWindows<'data, T, N>;
+    type IntoIter = iter::Map<slice::Windows<'data, T>, fn(&'data [T]) -> &'data [T; N]>;
 
     #[inline]
     fn len(&self) -> usize {
@@ -85,7 +85,7 @@ impl<'data, T: Sync, const N: usize> Producer for ArrayWindows<'data, T, N> {
     }
     #[inline]
     fn into_iter(self) -> Self::IntoIter {
-        self.0.array_windows()
+        self.0.windows(N).map(|window| window.try_into().expect("each window has N elements"))
     }
 }
 

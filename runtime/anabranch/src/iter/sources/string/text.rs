@@ -50,7 +50,8 @@ impl<'t, F: Find<'t>> Producer for Text<'t, F> {
     }
     fn split_at(self, mid: usize) -> (Self, Self) {
         let Self { text, offset, is_last, find } = self;
-        let boundary = if mid > text.len() { None } else { find.boundary(text, text.ceil_char_boundary(mid)) };
+        let next = (mid..=text.len()).find(|index| text.is_char_boundary(*index));
+        let boundary = next.and_then(|next| find.boundary(text, next));
         let (boundary, is_right_last) = boundary.map_or((text.len(), false), |boundary| (boundary, is_last));
         let (left, right) = text.split_at(boundary);
         (
