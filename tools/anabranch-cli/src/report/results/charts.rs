@@ -15,8 +15,12 @@ const TOP: f64 = 10.0;
 const BOTTOM: f64 = 44.0;
 /// The height of a row of the names of lines.
 const LEGEND_ROW: f64 = 18.0;
-/// The number of colours of lines, and of shapes of points.
-const COLOURS: usize = 8;
+/// The colours of lines on a light ground. `plot.css` has them too, with those on a dark ground, for viewers that know
+/// variables.
+const COLOURS: [&str; 8] = ["#0072b2", "#d55e00", "#009e73", "#b5578d", "#a87400", "#2f8fc4", "#7b3294", "#57606a"];
+/// The colour of the grid on a light ground.
+const FAINT: &str = "#d8dee4";
+/// The number of shapes of points.
 const SHAPES: usize = 4;
 /// The results in the course of a workload.
 const MOST_BUILDS: usize = 60;
@@ -68,24 +72,26 @@ impl Chart {
         let content = html! {
             g transform={"translate(" (LEFT) " " (TOP) ")"} {
                 @for value in (0..=(most / step) as usize).map(|index| index as f64 * step) {
-                    line.grid x1="0" x2=(WIDTH) y1=(y(value)) y2=(y(value)) {}
+                    line.grid stroke=(FAINT) x1="0" x2=(WIDTH) y1=(y(value)) y2=(y(value)) {}
                     text.tick x="-8" y=(y(value)) text-anchor="end" dominant-baseline="middle" { (short(value)) }
                 }
                 text.tick x="-46" y=(HEIGHT / 2.0) text-anchor="middle"
                     transform={"rotate(-90 -46 " (HEIGHT / 2.0) ")"} { (unit) }
                 @for (at, label) in ticks {
-                    line.axis x1=(x(*at)) x2=(x(*at)) y1=(HEIGHT) y2=(HEIGHT + 5.0) {}
+                    line.axis stroke=(FAINT) x1=(x(*at)) x2=(x(*at)) y1=(HEIGHT) y2=(HEIGHT + 5.0) {}
                     @let anchor = if *at > 0.9 { "end" } else { "middle" };
                     text.tick x=(x(*at)) y=(HEIGHT + 19.0) text-anchor=(anchor) { (label) }
                 }
                 @for (number, line) in lines.iter().enumerate() {
                     @let corners = line.points.iter().map(|(point, _)| format!("{},{}", x(point.at), y(point.value)));
-                    g.line.ours[line.ours].{"l" (number % COLOURS)} {
+                    g.line.ours[line.ours].{"l" (number % COLOURS.len())} {
                         @if line.points.len() > 1 {
-                            polyline points=(corners.collect::<Vec<_>>().join(" ")) {}
+                            polyline fill="none" stroke=(colour(number)) stroke-width="1.6"
+                                points=(corners.collect::<Vec<_>>().join(" ")) {}
                         }
                         @for (point, text) in &line.points {
-                            line.interval x1=(x(point.at)) x2=(x(point.at)) y1=(y(point.low)) y2=(y(point.high)) {}
+                            line.interval stroke=(colour(number)) x1=(x(point.at)) x2=(x(point.at))
+                                y1=(y(point.low)) y2=(y(point.high)) {}
                             (marker(number, &x(point.at), &y(point.value), &format!("{}: {text}", line.name)))
                         }
                     }
@@ -110,6 +116,10 @@ impl Chart {
     }
 }
 
+fn colour(number: usize) -> &'static str {
+    COLOURS[number % COLOURS.len()]
+}
+
 /// Draws a point in the shape of its line.
 fn marker(number: usize, x: &str, y: &str, text: &str) -> Markup {
     let path = match number % SHAPES {
@@ -118,7 +128,7 @@ fn marker(number: usize, x: &str, y: &str, text: &str) -> Markup {
         2 => "M0 -4.8L4.6 3.6H-4.6z",
         _ => "M0 -5L5 0L0 5L-5 0z",
     };
-    html! { path.marker d=(path) transform={"translate(" (x) " " (y) ")"} { title { (text) } } }
+    html! { path.marker fill=(colour(number)) d=(path) transform={"translate(" (x) " " (y) ")"} { title { (text) } } }
 }
 
 /// Draws the names of the lines below the axis, and returns the number of rows.
@@ -137,7 +147,7 @@ fn legend(lines: &[Line]) -> (Markup, usize) {
     }
     let names = html! {
         @for (number, (line, (x, y))) in lines.iter().zip(places).enumerate() {
-            g.line.ours[line.ours].{"l" (number % COLOURS)} transform={(format!("translate({x:.1} {y:.1})"))} {
+            g.line.ours[line.ours].{"l" (number % COLOURS.len())} transform={(format!("translate({x:.1} {y:.1})"))} {
                 (marker(number, "5", "-4", &line.name))
                 text x="14" { (line.name) }
             }
@@ -263,7 +273,7 @@ pub fn samples(workload: &Workload) -> Markup {
                 @for (number, (series, values)) in series.iter().enumerate() {
                     @let middle = (number as f64 + 0.5) * ROW;
                     text.tick x="0" y=(middle + 4.0) { (name(series).chars().take(30).collect::<String>()) }
-                    g.{"l" (number % COLOURS)}.line {
+                    g.{"l" (number % COLOURS.len())}.line {
                         @if let Some(figures) = &series.figures {
                             line.band x1=(x(figures.interval.low)) x2=(x(figures.interval.high)) y1=(middle) y2=(middle) {}
                             line.median x1=(x(figures.interval.value)) x2=(x(figures.interval.value)) y1=(middle - 8.0) y2=(middle + 8.0) {}
@@ -334,5 +344,19 @@ pub fn build(record: &Record) -> String {
             if record.build.modified { digits + "+" } else { digits }
         }
         None => record.date.chars().take(10).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{COLOURS, FAINT};
+    use crate::report::page::PLOT_STYLE;
+
+    #[test]
+    fn style_sheet_has_the_same_colours() {
+        for (number, colour) in COLOURS.iter().enumerate() {
+            assert!(PLOT_STYLE.contains(&format!(".l{number} {{ --l: {colour} }}")), "{colour}");
+        }
+        assert!(PLOT_STYLE.contains(&format!("--line: {FAINT}")));
     }
 }

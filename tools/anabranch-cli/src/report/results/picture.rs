@@ -29,7 +29,7 @@ pub fn speed_up(record: &Record, workload: &Workload) -> Option<String> {
             title #title { (title) }
             desc #description { (chart.description) }
             style { (PreEscaped(PLOT_STYLE.trim_end())) (PreEscaped(STYLE)) }
-            rect.ground width=(width) height=(height) rx="6" {}
+            rect.ground fill="#ffffff" width=(width) height=(height) rx="6" {}
             text.title x="14" y="27" { (title) }
             text.subtitle x="14" y="46" { (chart.title) }
             g transform={"translate(0 " (HEAD) ")"} { (chart.content) }
