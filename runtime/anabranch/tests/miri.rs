@@ -14,6 +14,7 @@ use anabranch::{
 use common::{LONG, Tally, join_stolen, pool, wait_until, watchdog};
 use std::{
     future::Future,
+    panic::{AssertUnwindSafe, catch_unwind},
     pin::pin,
     sync::{
         Arc, LazyLock, Mutex, PoisonError,
@@ -338,15 +339,16 @@ fn selection_receives_sent_value() {
     drop(other);
 }
 
-/// Completes an operation, then attempts it again, leaks a wait for it, moves it and drops it.
+/// Completes an operation, then attempts it again, leaks a wait for it, moves it and drops it. An attempt may panic.
 #[track_caller]
 fn use_completed<O: channel::Operation>(operation: O) {
     let mut select = channel::Select::from_iter([operation]);
     assert!(select.try_now().is_some());
     for _ in 0..2 {
-        drop(select.try_now());
+        drop(catch_unwind(AssertUnwindSafe(|| select.try_now())));
         let mut forgotten = Box::pin(select.wait_async());
-        drop(forgotten.as_mut().poll(&mut Context::from_waker(Waker::noop())));
+        let mut context = Context::from_waker(Waker::noop());
+        drop(catch_unwind(AssertUnwindSafe(|| forgotten.as_mut().poll(&mut context))));
         std::mem::forget(forgotten);
         let moved = Box::new(select.swap_remove(0));
         select.push(*moved);

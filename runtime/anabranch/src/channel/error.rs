@@ -67,6 +67,10 @@ pub(crate) enum PushError {
     Closed,
 }
 
+/// The panic of an operation that is used again after it has completed, and has nothing left to perform with: its value
+/// was sent or returned, or a permit has the sender.
+pub(crate) const USED_AGAIN: &str = "an operation was used again after it had completed";
+
 impl From<PushError> for TrySendError<()> {
     fn from(error: PushError) -> Self {
         Self::new((error, ()))

@@ -124,7 +124,7 @@ mod timers;
 mod versioned;
 pub mod watch;
 
-pub(crate) use self::error::PushError;
+pub(crate) use self::error::{PushError, USED_AGAIN};
 #[doc(hidden)]
 pub use self::select::__select;
 pub use self::{

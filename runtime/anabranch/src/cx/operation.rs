@@ -52,6 +52,11 @@ use std::{
 /// [`awaiting`](crate::channel::awaiting) for any future. It may be waited for again: after an error of the wait the
 /// operation is as before, so a send still has its value.
 ///
+/// An operation may also be used after it has completed. A receive, a lock, a permit or a tick is then performed once
+/// more, and an event or a sleep that is over completes at once. A one-shot receive returns `Closed`. A send, the
+/// reservation of room in a [stream](crate::channel::spsc) and the [`awaiting`](crate::channel::awaiting) of a future
+/// panic, because they have given away what they were made of.
+///
 /// The trait is sealed: build other waits on a channel or a trigger.
 #[allow(private_bounds, reason = "sealed")]
 pub trait Operation: Attempt<Output = <Self as Operation>::Done> {

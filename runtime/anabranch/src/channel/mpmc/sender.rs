@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     channel::{
-        ClosedError, PushError, SendError, TrySendError,
+        ClosedError, PushError, SendError, TrySendError, USED_AGAIN,
         mpmc::{shared::Channel, state::Offer},
     },
     cx::{
@@ -24,7 +24,7 @@ use crate::{
         waitable::{Armed, Ended, Waitable},
     },
 };
-use std::{cell::Cell, fmt};
+use std::{cell::Cell, fmt, mem};
 
 /// The number of queued values from which a sending fiber lets others run twice as often; with twice as many, three
 /// times as often, and so on. A receiver gets the same share of the thread as each sender, so otherwise the queue would
@@ -128,6 +128,9 @@ impl<T> Sender<T> {
     /// [`Select`](crate::channel::Select) and [`select!`](crate::select). If the wait ends early, the operation still
     /// has the value; a future that is dropped early drops it.
     ///
+    /// # Panics
+    /// The operation panics if it is used again after it has completed.
+    ///
     /// ```
     /// use anabranch::{Operation, WaitError, channel::bounded};
     /// use std::time::Duration;
@@ -229,7 +232,7 @@ pub struct Sending<'a, T> {
 }
 
 impl<T> Sending<'_, T> {
-    /// Returns the value, or `None` if it was sent.
+    /// Returns the value, or `None` if the send has completed.
     pub fn into_inner(self) -> Option<T> {
         // SAFETY: the operation does not wait, so its entry is in no queue.
         unsafe { self.entry.with(|offer| offer.value.take()) }
@@ -243,9 +246,14 @@ impl<T> Sending<'_, T> {
     #[inline]
     fn attempt_as<V: Carrier<T>>(&self) -> Option<Result<(), V>> {
         // SAFETY: the operation does not wait, so its entry is in no queue.
-        let value = unsafe { self.entry.with(|offer| carrier::take::<T, V>(&mut offer.value)) };
-        // The value is gone if the wait took it.
-        let Some(value) = value else { return Some(Ok(())) };
+        let (value, is_taken) = unsafe {
+            self.entry.with(|offer| (carrier::take::<T, V>(&mut offer.value), mem::take(&mut offer.is_taken)))
+        };
+        // During the wait another thread may have taken the value. That is reported once.
+        let Some(value) = value else {
+            assert!(is_taken, "{USED_AGAIN}");
+            return Some(Ok(()));
+        };
         let sent = self.channel.try_send(value);
         self.pass_on();
         match sent {

@@ -74,8 +74,8 @@ impl<O: Operation> Select<O> {
 
     /// Removes an operation. The last one gets its index.
     ///
-    /// Remove a receive from a closed channel, since it is completed at once each time. For the same reason remove a
-    /// send or a one-shot receive that has been completed.
+    /// Remove a receive from a closed channel, and a one-shot receive that has completed, since such a receive returns
+    /// an error at once each time. Remove a send that has completed, since it panics if it is attempted again.
     ///
     /// # Panics
     /// Panics if there is no operation with this index.

@@ -2,7 +2,7 @@
 
 use crate::{
     channel::{
-        Closed, ClosedError, PushError,
+        Closed, ClosedError, PushError, USED_AGAIN,
         spsc::stream::{producer::Producer, wait::StreamWait},
     },
     cx::attempt::Attempt,
@@ -33,7 +33,7 @@ impl<'a, T> Reserving<'a, T> {
     #[allow(clippy::mut_from_ref, reason = "see above")]
     pub(super) unsafe fn producer(&self) -> &mut Producer<T> {
         // SAFETY: the caller owns the operation and has no other reference to the producer.
-        unsafe { &mut *self.producer.get() }.as_deref_mut().expect("the operation has not completed before")
+        unsafe { &mut *self.producer.get() }.as_deref_mut().expect(USED_AGAIN)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{receiver::Receiver, reserving::Reserving};
 use crate::{
-    channel::{Closed, ClosedError, PushError, SendError, TrySendError, spsc::stream::producer::Producer},
+    channel::{Closed, ClosedError, PushError, SendError, TrySendError, USED_AGAIN, spsc::stream::producer::Producer},
     cx::{
         Cx,
         attempt::{Attempt, wait_again_for, wait_without_deadline},
@@ -158,6 +158,9 @@ impl<T> Sender<T> {
     /// [`Select`](crate::channel::Select) and [`select!`](crate::select). If the wait ends early, the operation still
     /// has the value; a future that is dropped early drops it.
     ///
+    /// # Panics
+    /// The operation panics if it is used again after it has completed.
+    ///
     /// ```
     /// use anabranch::{Operation, WaitError, channel::spsc};
     /// use std::time::Duration;
@@ -207,7 +210,7 @@ pub struct Sending<'a, T> {
 }
 
 impl<T> Sending<'_, T> {
-    /// Returns the value, or `None` if it was sent.
+    /// Returns the value, or `None` if the send has completed.
     pub fn into_inner(self) -> Option<T> {
         self.value.into_inner()
     }
@@ -219,8 +222,7 @@ impl<T> Attempt for Sending<'_, T> {
     const NAME: &'static &'static str = &"spsc::Sender::send";
 
     fn attempt(&self) -> Option<Self::Output> {
-        // A selection may repeat a send that has succeeded.
-        let Some(value) = self.value.take() else { return Some(Ok(())) };
+        let value = self.value.take().expect(USED_AGAIN);
         // SAFETY: an operation is not `Sync`, so only its owner calls this, and the reference ends with the call.
         match unsafe { self.reserving.producer() }.push(value) {
             Ok(()) => Some(Ok(())),

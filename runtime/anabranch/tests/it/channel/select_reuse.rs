@@ -6,7 +6,7 @@ use anabranch::{
     select,
     sync::Trigger,
 };
-use std::{mem, sync::Arc, time::Duration};
+use std::{mem, panic, sync::Arc, time::Duration};
 
 /// A selection whose future is leaked while it waits: its operations are moved, added to and dropped afterwards.
 #[test]
@@ -150,8 +150,7 @@ fn permits_and_sets_can_be_selected_repeatedly() {
     });
 }
 
-/// What `select!` is made of, called by hand: arms that are chosen among again, and a future that is polled after its
-/// end.
+/// The parts of `select!`, called by hand: arms that are chosen among again, and a future that is polled after its end.
 #[test]
 fn completed_arms_can_be_selected_again() {
     use anabranch::channel::__select::{arm, choose, choose_async, into_done};
@@ -159,9 +158,10 @@ fn completed_arms_can_be_selected_again() {
         let (sender, receiver) = bounded(1);
         anabranch::run(|cx| {
             let mut sending = arm(sender.sending(7));
-            for _ in 0..3 {
-                choose(cx, [&mut sending], false, false, false).unwrap();
-            }
+            choose(cx, [&mut sending], false, false, false).unwrap();
+            let choose_again = || choose(cx, [&mut sending], false, false, false);
+            let again = panic::catch_unwind(panic::AssertUnwindSafe(choose_again));
+            assert!(again.is_err(), "there is nothing left to send");
             assert_eq!(into_done(sending), Some(Ok(())));
             assert_eq!((receiver.try_recv(), receiver.try_recv().is_err()), (Ok(7), true), "it was sent once");
             let mut receiving = arm(receiver.receiving());
