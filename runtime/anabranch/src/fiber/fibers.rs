@@ -212,6 +212,7 @@ impl Fibers {
 impl Local {
     pub(crate) fn add_timer(&self, deadline: u64, fiber: &Fiber) -> Key {
         self.balance.compare_next();
+        self.ready.note_timer();
         self.timers.borrow_mut().insert(deadline, ptr::from_ref(fiber))
     }
 

@@ -1,10 +1,13 @@
 //! The queue of a worker's ready fibers, in the order in which they run. Only the worker's thread accesses it.
 //!
 //! A fiber whose timer is due precedes those that were woken before, so that its lateness does not depend on their
-//! number. It joins them at the beginning of a round. In each round as many other fibers run, so fibers that sleep for
-//! short times again and again do not keep the others waiting.
+//! number. It takes turns with them, so fibers that sleep for short times again and again do not keep the others
+//! waiting.
 
-use crate::fiber::ready::{Linked, List};
+use crate::{
+    fiber::ready::{Linked, List},
+    sys::moment::Moment,
+};
 use std::{cell::Cell, ptr};
 
 /// The number of times in a row that a fiber that was just woken precedes those that have waited longer.
@@ -14,10 +17,6 @@ const MAX_CHAIN: u32 = 3;
 /// yielding. Under shuttle such numbers are small, so that rare events happen there too.
 pub(super) const ROUND: u32 = if cfg!(shuttle) { 4 } else { 16 };
 
-/// The length that a round should not exceed while timers run, in nanoseconds. The worker looks at the clock once in a
-/// round.
-const LENGTH: u64 = 250_000;
-
 /// See the [module](self).
 pub(crate) struct ReadyQueue<F> {
     /// The fiber that a fiber of this worker has woken last. It runs as soon as its waker waits, while the data from
@@ -25,14 +24,14 @@ pub(crate) struct ReadyQueue<F> {
     next: Cell<*const F>,
     chain: Cell<u32>,
     rest: List<F>,
-    /// The fibers whose timers are due, until a round begins.
+    /// The fibers whose timers are due.
     due: List<F>,
+    /// Whether the last fiber was one of those, so that it is the turn of the others.
+    was_due: Cell<bool>,
     /// The number of fibers that may still run in this round.
     left: Cell<u32>,
-    /// The number of fibers in a round while timers run.
-    round: Cell<u32>,
-    /// When the worker last looked at the clock in this turn; 0 before it has.
-    looked_at: Cell<u64>,
+    /// When the worker last looked at the clock. `None` while it has no timers.
+    looked_at: Cell<Option<Moment>>,
 }
 
 impl<F: Linked> ReadyQueue<F> {
@@ -42,9 +41,9 @@ impl<F: Linked> ReadyQueue<F> {
             chain: Cell::new(0),
             rest: List::new(),
             due: List::new(),
+            was_due: Cell::new(false),
             left: Cell::new(0),
-            round: Cell::new(1),
-            looked_at: Cell::new(0),
+            looked_at: Cell::new(None),
         }
     }
 
@@ -79,6 +78,9 @@ impl<F: Linked> ReadyQueue<F> {
 
     /// Calls `wake` to wake fibers of this worker, and keeps them as those whose timers are due.
     pub(crate) fn push_due(&self, wake: impl FnOnce()) {
+        if self.due.is_empty() {
+            self.was_due.set(false);
+        }
         let (next, rest) = (self.next.replace(ptr::null()), self.rest.take());
         wake();
         let first = self.next.replace(next);
@@ -90,49 +92,41 @@ impl<F: Linked> ReadyQueue<F> {
         self.rest.append(&rest);
     }
 
-    /// Lets fibers whose timers are due precede the others: as many as a round has, or all of them if there are no
-    /// others. Returns how many precede others.
-    pub(crate) fn admit_due(&self) -> u32 {
-        if self.due.is_empty() {
-            return 0;
-        }
-        if self.is_empty() {
-            self.rest.append(&self.due);
-            return 0;
-        }
-        let (rest, mut admitted) = (self.rest.take(), 0);
-        while admitted < self.round.get()
-            && let Some(fiber) = self.due.pop()
-        {
-            // SAFETY: the fiber was just taken from a list, so it is suspended and in no list.
-            unsafe { self.rest.push(fiber) };
-            admitted += 1;
-        }
-        self.rest.append(&rest);
-        admitted
+    /// Takes a fiber whose timer is due, unless it is the turn of the others.
+    #[cold]
+    pub(crate) fn pop_due(&self) -> Option<*const F> {
+        let has_others = !self.next.get().is_null() || !self.rest.is_empty();
+        self.was_due.set(!(self.was_due.get() && has_others));
+        if self.was_due.get() { self.due.pop() } else { None }
     }
 
-    /// Begins a turn of this worker's fibers, which consists of rounds.
-    pub(crate) fn begin_turn(&self) {
-        self.looked_at.set(0);
+    /// Records that the worker looks at the clock now, or has no timers.
+    pub(crate) fn note_look(&self, has_timers: bool) {
+        self.looked_at.set(has_timers.then(Moment::now));
     }
 
-    /// Adapts the number of fibers in a round to the time that they take: at once if they take long, and by one if they
-    /// are short, so that a few short rounds do not delay the next look for long. The worker has looked at the clock at
-    /// the time `now`, between two rounds.
-    pub(crate) fn adapt_round(&self, now: u64) {
-        let before = self.looked_at.replace(now);
-        if before != 0 {
-            let count = self.round.get();
-            let fitting = u64::from(count) * LENGTH / (now - before).max(1);
-            self.round.set(fitting.clamp(1, u64::from(ROUND.min(count + 1))) as u32);
+    /// Records that the worker has a timer.
+    pub(crate) fn note_timer(&self) {
+        if self.looked_at.get().is_none() {
+            self.note_look(true);
         }
     }
 
-    /// Begins a round, after which the worker looks for other work, and at the clock if it `has_timers`.
-    pub(crate) fn begin_round(&self, has_timers: bool) {
-        let count = if has_timers { self.round.get() } else { ROUND };
-        self.left.set(count + self.admit_due());
+    /// Returns whether the worker has timers.
+    #[inline]
+    pub(crate) fn has_timers(&self) -> bool {
+        self.looked_at.get().is_some()
+    }
+
+    /// Returns whether the worker has timers and should look at the clock before it resumes another fiber.
+    #[inline]
+    pub(crate) fn needs_look(&self) -> bool {
+        self.looked_at.get().is_some_and(Moment::is_long_ago)
+    }
+
+    /// Begins a round, after which the worker looks for other work, and at the clock.
+    pub(crate) fn begin_round(&self) {
+        self.left.set(ROUND);
     }
 
     /// Changes how many fibers may still run in this round. Returns how many might have run.
@@ -140,17 +134,23 @@ impl<F: Linked> ReadyQueue<F> {
         self.left.replace(count)
     }
 
-    /// Counts a fiber of this round. Returns whether the fiber may run in it.
+    /// Counts a fiber of this round. Returns whether the fiber may run in it. A round also ends if it takes long while
+    /// there are timers.
     #[inline]
     pub(crate) fn count_one(&self) -> bool {
         let left = self.left.get();
         self.left.set(left.saturating_sub(1));
-        left > 0
+        left > 0 && !self.needs_look()
     }
 
     /// Takes the next ready fiber.
     #[inline]
     pub(crate) fn pop(&self) -> Option<*const F> {
+        if !self.due.is_empty()
+            && let Some(fiber) = self.pop_due()
+        {
+            return Some(fiber);
+        }
         if !self.next.get().is_null() && (self.chain.get() < MAX_CHAIN || self.rest.is_empty()) {
             self.chain.set(self.chain.get() + 1);
             return Some(self.next.replace(ptr::null()));
@@ -168,15 +168,10 @@ impl<F: Linked> ReadyQueue<F> {
         self.rest.remove(fiber) || self.due.remove(fiber)
     }
 
-    /// Returns whether no fiber is ready, apart from those whose timers are due.
+    /// Returns whether no fiber is ready.
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
-        self.next.get().is_null() && self.rest.is_empty()
-    }
-
-    /// Returns whether there are fibers whose timers are due and that have not joined the others.
-    pub(crate) fn has_due(&self) -> bool {
-        !self.due.is_empty()
+        self.next.get().is_null() && self.rest.is_empty() && self.due.is_empty()
     }
 
     /// Returns the list behind the next fiber, for the fibers from the inbox.
@@ -189,6 +184,7 @@ impl<F: Linked> ReadyQueue<F> {
 mod tests {
     use super::*;
     use crate::sys::sync::Cell as Link;
+    use std::{thread, time::Duration};
 
     struct Item(u32, Link<*const Item>);
 
@@ -202,12 +198,10 @@ mod tests {
         (0..100).map(|number| Item(number, Link::new(ptr::null()))).collect()
     }
 
-    /// Runs a round, and returns the numbers of the items that it has run.
-    fn round(queue: &ReadyQueue<Item>) -> Vec<u32> {
-        queue.begin_round(true);
+    /// Takes so many items, and returns their numbers.
+    fn take(queue: &ReadyQueue<Item>, count: usize) -> Vec<u32> {
         // SAFETY: the tests keep the items alive.
-        std::iter::from_fn(|| queue.count_one().then(|| queue.pop().map(|item| unsafe { (*item).0 })).flatten())
-            .collect()
+        std::iter::from_fn(|| queue.pop().map(|item| unsafe { (*item).0 })).take(count).collect()
     }
 
     /// Wakes these items, `due` or not.
@@ -218,21 +212,17 @@ mod tests {
     }
 
     #[test]
-    fn due_fibers_precede_others_and_take_at_most_half_of_a_round() {
+    fn due_fibers_take_turns_with_others() {
         let items = items();
         let queue = ReadyQueue::new();
-        queue.adapt_round(1);
-        (0..3).for_each(|look| queue.adapt_round(2 + look));
         wake(&queue, &items[..20], false);
-        // The first of these has just been woken, so it precedes.
-        wake(&queue, &items[50..60], true);
-        assert_eq!(round(&queue), [0, 50, 51, 52, 53, 1, 2, 3]);
-        assert!(queue.has_due());
+        wake(&queue, &items[50..53], true);
+        assert_eq!(take(&queue, 3), [50, 0, 51]);
         wake(&queue, &items[60..61], true);
-        assert_eq!(round(&queue), [54, 55, 56, 57, 4, 5, 6, 7]);
-        assert_eq!(round(&queue), [58, 59, 60, 8, 9, 10, 11]);
-        assert!(!queue.has_due());
-        assert_eq!(round(&queue), [12, 13, 14, 15]);
+        assert_eq!(take(&queue, 6), [1, 52, 2, 60, 3, 4]);
+        // The others have had their turn.
+        wake(&queue, &items[70..71], true);
+        assert_eq!(take(&queue, 2), [70, 5]);
     }
 
     #[test]
@@ -240,10 +230,9 @@ mod tests {
         let items = items();
         let queue = ReadyQueue::new();
         wake(&queue, &items[..3], true);
-        assert!(queue.is_empty() && queue.has_due());
-        assert_eq!(round(&queue), [0]);
-        assert!(!queue.has_due());
-        assert_eq!((round(&queue), round(&queue), round(&queue)), (vec![1], vec![2], vec![]));
+        assert!(!queue.is_empty());
+        assert_eq!(take(&queue, 9), [0, 1, 2]);
+        assert!(queue.is_empty());
     }
 
     #[test]
@@ -253,34 +242,24 @@ mod tests {
         wake(&queue, &items[..1], false);
         wake(&queue, &items[1..3], true);
         assert!(queue.remove(&items[1]) && !queue.remove(&items[1]));
-        assert_eq!((round(&queue), round(&queue)), (vec![0, 2], vec![]));
+        assert_eq!(take(&queue, 9), [2, 0]);
     }
 
     #[test]
-    fn long_fibers_shorten_rounds_at_once_and_short_ones_lengthen_them_by_one() {
+    fn long_fiber_ends_its_round_while_there_are_timers() {
         let queue = ReadyQueue::<Item>::new();
-        queue.begin_turn();
-        let mut now = 1;
-        queue.adapt_round(now);
-        for count in 2..=ROUND {
-            now += 1000;
-            queue.adapt_round(now);
-            assert_eq!(queue.round.get(), count);
-        }
-        now += 1000;
-        queue.adapt_round(now);
-        assert_eq!(queue.round.get(), ROUND);
-        now += 2 * LENGTH;
-        queue.adapt_round(now);
-        assert_eq!(queue.round.get(), ROUND / 2);
-        now += 100 * LENGTH;
-        queue.adapt_round(now);
-        assert_eq!(queue.round.get(), 1);
-        // The time between two turns does not count.
-        queue.begin_turn();
-        now += 100 * LENGTH;
-        queue.adapt_round(now);
-        queue.adapt_round(now + 1);
-        assert_eq!(queue.round.get(), 2);
+        let long_run = || {
+            queue.begin_round();
+            assert!(queue.count_one());
+            thread::sleep(Duration::from_millis(2));
+            queue.count_one()
+        };
+        assert!(long_run());
+        queue.note_timer();
+        assert!(!long_run());
+        queue.note_look(true);
+        assert!(queue.count_one());
+        queue.note_look(false);
+        assert!(long_run());
     }
 }

@@ -17,6 +17,7 @@ pub(crate) mod memory;
 #[cfg(not(any(unix, loom)))]
 #[path = "no_mappings.rs"]
 pub(crate) mod memory;
+pub(crate) mod moment;
 pub(crate) mod parker;
 pub(crate) mod poller;
 pub(crate) mod prefetch;

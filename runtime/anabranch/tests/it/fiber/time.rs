@@ -7,10 +7,10 @@ use crate::common::{
 };
 use anabranch::{Cancelled, Cx, Operation, Pool, TimedOut, WaitError, time::ManualClock};
 use std::{
-    io,
+    hint, io,
     sync::{
         Arc, Mutex,
-        atomic::{AtomicUsize, Ordering},
+        atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
     },
     thread,
     time::{Duration, Instant},
@@ -126,6 +126,83 @@ fn timer_does_not_wait_for_all_new_fibers() {
             cx.scope(|s| (0..10_000).for_each(|_| _ = s.spawn(move |_| note_run())));
         });
         assert!(runs < 50, "{runs}");
+    });
+}
+
+/// Returns how many runs of 1 ms begin between the end of a sleep and the fiber that slept, at most. `others` get the
+/// run, and whether it is time for runs. Otherwise they run for short times, until they are told that it is over.
+fn long_runs_before_sleeper(others: impl FnOnce(&Cx<'_>, &(dyn Fn() + Sync), &Stage) + Send) -> usize {
+    let pool = common::one_thread().build().unwrap();
+    let (start, stage) = (Instant::now(), Stage::default());
+    let (due, late) = (AtomicU64::new(u64::MAX), AtomicUsize::new(0));
+    let run_for_long = || {
+        let began = Instant::now();
+        if (began - start).as_nanos() as u64 >= due.load(Ordering::Relaxed) {
+            late.fetch_add(1, Ordering::Relaxed);
+        }
+        while began.elapsed() < Duration::from_millis(1) {
+            hint::spin_loop();
+        }
+    };
+    pool.run(|cx| {
+        cx.scope(|s| {
+            let sleeper = s.spawn(|cx| {
+                let mut most = 0;
+                for _ in 0..20 {
+                    let deadline = Instant::now() + Duration::from_millis(2);
+                    due.store((deadline - start).as_nanos() as u64, Ordering::Relaxed);
+                    stage.is_long.store(true, Ordering::Relaxed);
+                    cx.sleep_until(deadline).unwrap();
+                    due.store(u64::MAX, Ordering::Relaxed);
+                    stage.is_long.store(false, Ordering::Relaxed);
+                    most = late.swap(0, Ordering::Relaxed).max(most);
+                    cx.yield_now();
+                }
+                stage.is_over.store(true, Ordering::Relaxed);
+                most
+            });
+            s.spawn(|cx| others(cx, &run_for_long, &stage));
+            sleeper.join(s).unwrap()
+        })
+    })
+}
+
+#[derive(Default)]
+struct Stage {
+    is_long: AtomicBool,
+    is_over: AtomicBool,
+}
+
+#[test]
+fn timer_waits_for_one_run_of_new_fibers() {
+    watchdog(LONG, || {
+        let runs = long_runs_before_sleeper(|cx, run_for_long, stage| {
+            while !stage.is_over.load(Ordering::Relaxed) {
+                cx.scope(|s| (0..128).for_each(|_| _ = s.spawn(move |_| run_for_long())));
+            }
+        });
+        assert!(runs <= 1, "{runs}");
+    });
+}
+
+#[test]
+fn timer_waits_for_one_run_of_fibers_that_become_long() {
+    watchdog(LONG, || {
+        let runs = long_runs_before_sleeper(|cx, run_for_long, stage| {
+            cx.scope(|s| {
+                for _ in 0..10_000 {
+                    s.spawn(move |cx| {
+                        while !stage.is_over.load(Ordering::Relaxed) {
+                            if stage.is_long.load(Ordering::Relaxed) {
+                                run_for_long();
+                            }
+                            cx.yield_now();
+                        }
+                    });
+                }
+            });
+        });
+        assert!(runs <= 1, "{runs}");
     });
 }
 
