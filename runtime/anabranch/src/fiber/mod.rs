@@ -31,7 +31,7 @@
 //!         Ok::<_, JoinError>(sum)
 //!     })
 //! });
-//! assert_eq!(sum, Ok(14));
+//! assert_eq!(sum.unwrap(), 14);
 //! ```
 //!
 //! On systems that are neither Unix nor Windows there are no fibers, and this module has only [`CancelHandle`],

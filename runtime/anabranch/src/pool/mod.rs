@@ -18,7 +18,7 @@
 //! assert_eq!(two.install(pool::current_num_threads), 2);
 //! assert_eq!(two.install(|| pool::broadcast(|index| index)), [0, 1]);
 //! assert_eq!(pool::current_thread_index(), None); // outside of any pool
-//! assert_eq!(two.stats().workers.len(), 3); // one more for a guest
+//! println!("{}", two.stats());
 //! # Ok::<(), pool::BuildError>(())
 //! ```
 
