@@ -14,8 +14,8 @@
 //!   its fibers would wait meanwhile: see `Worker::takes_pieces`. Fibers, tasks and forks that have found no free slot
 //!   for 10 ms begin without one, because guests may compute for any time, and fibers may run for any time.
 //! - **Timers.** While there are timers, the worker looks at the clock after each round, and a round ends early after
-//!   some 0.25 ms. Fibers whose timers are due take turns with the other ready ones, and precede new ones. So a timer is
-//!   late by at most 0.25 ms and one run of another fiber, however many are ready.
+//!   some 0.25 ms. Fibers whose timers are due take turns with the other ready ones, and precede new ones. So a timer
+//!   is late by at most 0.25 ms and one run of another fiber, however many are ready.
 //! - **Related fibers.** A thief takes a fiber from a working worker only if the fiber has been in the queue for 25 us.
 //!   And a worker begins a new fiber after four that have yielded. So 4 clients and a server that never wait begin
 //!   within 20 us and stay on one worker. A message took 8.5 ns there, and 29 ns if another worker had stolen one of

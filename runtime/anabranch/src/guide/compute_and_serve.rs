@@ -106,8 +106,8 @@
 //! # How many at a time
 //! At most as many threads compute in loops as the pool has. Further callers wait for a slot, about in the order in
 //! which they come, and each of them keeps a thread for blocking calls meanwhile. An item that blocks its thread keeps
-//! its slot, see [`Builder::threads`](crate::Builder::threads). A semaphore limits the number of heavy requests, and the
-//! others wait as fibers:
+//! its slot, see [`Builder::threads`](crate::Builder::threads). A semaphore limits the number of heavy requests, and
+//! the others wait as fibers:
 //! ```
 //! use anabranch::{Cx, prelude::*, sync::{AcquireError, Semaphore}};
 //!

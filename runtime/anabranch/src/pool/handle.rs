@@ -46,8 +46,8 @@ impl Pool {
     /// this first publishes what that thread has forked there. So its own pool can continue without it.
     ///
     /// If as many threads compute in the pool as it has, this waits until one of them has ended its work or waits in a
-    /// join, about in the order in which the callers come. See [`Builder::threads`](crate::Builder::threads) for threads
-    /// that are blocked.
+    /// join, about in the order in which the callers come. See [`Builder::threads`](crate::Builder::threads) for
+    /// threads that are blocked.
     ///
     /// # Panics
     /// Panics when `root` panics.

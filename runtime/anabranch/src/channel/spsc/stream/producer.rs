@@ -130,8 +130,8 @@ impl<T> Producer<T> {
         self.at.advance();
         drop(inside);
         if found != EMPTY {
-            // SAFETY: the store took the address out of the word inside of the bias. A local waiter waited as the owner,
-            // and a bias has only one owner in its life, so that is this thread.
+            // SAFETY: the store took the address out of the word inside of the bias. A local waiter waited as the
+            // owner, and a bias has only one owner in its life, so that is this thread.
             unsafe { wake_local(found) };
         }
         Ok(())
