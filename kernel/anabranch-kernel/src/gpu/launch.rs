@@ -91,7 +91,7 @@ impl GpuQueue {
             });
         }
         let dispatches = dispatches.iter().map(|Dispatch { entry, blocks, words }| {
-            let mut immediates: Immediates = [0; _];
+            let mut immediates = Immediates::default();
             immediates[..SKELETON_WORDS].copy_from_slice(words);
             if !compiled.spilled {
                 immediates[SKELETON_WORDS..][..all_values.len()].copy_from_slice(&all_values);

@@ -185,7 +185,7 @@ fn a_kept_image_is_loaded_and_one_that_the_driver_refuses_is_made_again() {
         let source = Source { module: module(value), entries: &["main"], bindings: &[(0, false)] };
         let pipeline = Arc::new(driver.compile(source).unwrap());
         let words = driver.allocate(Use::Storage, 4).unwrap();
-        let dispatch = Dispatch { entry: 0, blocks: 1, immediates: [0; _] };
+        let dispatch = Dispatch { entry: 0, blocks: 1, immediates: Default::default() };
         let launch = Launch { pipeline, bindings: vec![(0, words.clone(), 4)], dispatches: vec![dispatch] };
         let to = driver.allocate(Use::Download, 4).unwrap();
         let copy = Command::Copy { from: (words, 0), to: (to.clone(), 0), bytes: 4 };

@@ -172,7 +172,7 @@ impl Context {
         let mut opened = Self {
             device,
             context,
-            streams: [ptr::null_mut(); _],
+            streams: [ptr::null_mut(); 4],
             is_ordered,
             events: Mutex::default(),
             sleeps: Mutex::default(),
