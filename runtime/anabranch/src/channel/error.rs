@@ -84,6 +84,17 @@ impl<T> ClosedError<T> {
     }
 }
 
+impl<T> SendError<Box<T>> {
+    /// Returns the error with the value itself. A large value is in a box as long as possible.
+    #[inline(never)]
+    pub(super) fn unboxed(self) -> SendError<T> {
+        match self {
+            Self::Closed(value) => SendError::Closed(*value),
+            Self::Cancelled(value) => SendError::Cancelled(*value),
+        }
+    }
+}
+
 impl<T> SendError<T> {
     /// Returns the value that was not sent.
     pub fn into_inner(self) -> T {

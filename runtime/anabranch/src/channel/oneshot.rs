@@ -9,7 +9,7 @@ use crate::{
     channel::set::source::Source,
     cx::{
         Cx, Operation,
-        attempt::{Attempt, wait_again_for},
+        attempt::{Attempt, wait_again_for, wait_boxed},
     },
     sys::carrier::{Carrier, is_large},
     time::NEVER,
@@ -121,6 +121,12 @@ impl<T> Receiver<T> {
 
     #[inline(never)]
     fn recv_slow(&mut self, cx: &Cx<'_>, reason: WaitReason) -> Result<T, RecvError> {
+        if const { is_large::<T>() } {
+            return match wait_boxed(cx, &self.receiving(), Receiving::attempt_as::<Box<T>>, NEVER, reason) {
+                Ok(received) => Ok(*received?),
+                Err(_) => Err(RecvError::Cancelled),
+            };
+        }
         match wait_again_for(cx, &self.receiving(), NEVER, reason) {
             Ok(received) => Ok(received?),
             Err(_) => Err(RecvError::Cancelled),
@@ -207,6 +213,15 @@ impl<T> Receiving<'_, T> {
         // reference is used.
         unsafe { &*self.receiver.get() }.end.as_ref()
     }
+
+    fn attempt_as<V: Carrier<T>>(&self) -> Option<Result<V, Closed>> {
+        // SAFETY: an operation is not `Sync`, so only its owner reaches the field. The reference ends in this function.
+        match unsafe { &mut *self.receiver.get() }.try_take() {
+            Ok(value) => Some(Ok(value)),
+            Err(TryRecvError::Closed) => Some(Err(Closed)),
+            Err(TryRecvError::Empty) => None,
+        }
+    }
 }
 
 impl<T> Attempt for Receiving<'_, T> {
@@ -215,17 +230,10 @@ impl<T> Attempt for Receiving<'_, T> {
     const NAME: &'static &'static str = &"oneshot::Receiver::recv";
 
     fn attempt(&self) -> Option<Self::Output> {
-        // SAFETY: an operation is not `Sync`, so only its owner reaches the field. The reference ends in this function.
-        let receiver = unsafe { &mut *self.receiver.get() };
-        let received = if const { is_large::<T>() } {
-            receiver.try_take::<Box<T>>().map(|value| *value)
+        if const { is_large::<T>() } {
+            self.attempt_as::<Box<T>>().map(|received| received.map(|value| *value))
         } else {
-            receiver.try_recv()
-        };
-        match received {
-            Ok(value) => Some(Ok(value)),
-            Err(TryRecvError::Closed) => Some(Err(Closed)),
-            Err(TryRecvError::Empty) => None,
+            self.attempt_as::<T>()
         }
     }
 }

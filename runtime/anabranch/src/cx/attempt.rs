@@ -117,34 +117,35 @@ pub(crate) fn wait_again_for<A: Attempt>(
     reason: WaitReason,
 ) -> Result<A::Output, WaitError> {
     if const { is_large::<A::Output>() } {
-        wait_boxed(cx, operation, deadline, reason).map(|output| *output)
+        wait_boxed(cx, operation, |operation| operation.attempt().map(Box::new), deadline, reason).map(|output| *output)
     } else {
         OperationWait { operation, deadline, reason }.finish(cx)
     }
 }
 
-/// Like [`wait_again_for`], for a large result.
+/// Like [`wait_again_for`], for a large result, which `attempt` returns in a box.
 #[inline(never)]
-pub(crate) fn wait_boxed<A: Attempt>(
+pub(crate) fn wait_boxed<A: Attempt, R>(
     cx: &Cx<'_>,
     operation: &A,
+    attempt: impl Fn(&A) -> Option<R>,
     deadline: u64,
     reason: WaitReason,
-) -> Result<Box<A::Output>, WaitError> {
-    OperationWait { operation: &Boxing(operation), deadline, reason }.finish(cx)
+) -> Result<R, WaitError> {
+    OperationWait { operation: &Boxing(operation, attempt), deadline, reason }.finish(cx)
 }
 
 /// An operation whose result arrives in a box.
-struct Boxing<'a, A>(&'a A);
+struct Boxing<'a, A, F>(&'a A, F);
 
-impl<A: Attempt> Attempt for Boxing<'_, A> {
-    type Output = Box<A::Output>;
+impl<A: Attempt, R, F: Fn(&A) -> Option<R>> Attempt for Boxing<'_, A, F> {
+    type Output = R;
 
     const IS_TIMED: bool = A::IS_TIMED;
 
     #[inline(never)]
-    fn attempt(&self) -> Option<Box<A::Output>> {
-        self.0.attempt().map(Box::new)
+    fn attempt(&self) -> Option<R> {
+        (self.1)(self.0)
     }
 
     fn ready_at(&self) -> u64 {
@@ -169,7 +170,7 @@ impl<A: Attempt> Attempt for Boxing<'_, A> {
 }
 
 // SAFETY: the operation upholds the contract of `Waitable`, and every call is forwarded to it.
-unsafe impl<A: Waitable> Waitable for Boxing<'_, A> {
+unsafe impl<A: Waitable, F> Waitable for Boxing<'_, A, F> {
     fn register(&self, armed: Armed) -> bool {
         self.0.register(armed)
     }

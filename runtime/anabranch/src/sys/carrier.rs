@@ -59,6 +59,14 @@ pub(crate) fn into_value<T, V: Carrier<T>>(value: V) -> T {
     }
 }
 
+/// Puts a value into an `Option` without one.
+#[inline(always)]
+pub(crate) fn put<T, V: Carrier<T>>(value: V, into: &mut Option<T>) {
+    debug_assert!(into.is_none());
+    // SAFETY: the reference is to a valid place, which holds nothing to drop.
+    unsafe { ptr::from_mut(into).write(Some(into_value(value))) };
+}
+
 /// Takes the value out of an `Option`.
 #[inline(always)]
 pub(crate) fn take<T, V: Carrier<T>>(from: &mut Option<T>) -> Option<V> {

@@ -66,11 +66,20 @@ impl<T> Receiver<T> {
         match self.channel.try_recv::<Box<T>>() {
             Ok(value) => Ok(*value),
             Err(TryRecvError::Closed) => Err(RecvError::Closed),
-            Err(TryRecvError::Empty) => match wait_boxed(cx, &*Box::new(self.receiving()), NEVER, reason) {
-                Ok(received) => Ok((*received)?),
-                Err(_) => Err(RecvError::Cancelled),
-            },
+            Err(TryRecvError::Empty) => {
+                let operation = self.receiving_boxed();
+                match wait_boxed(cx, &*operation, Receiving::attempt_as::<Box<T>>, NEVER, reason) {
+                    Ok(received) => Ok(*received?),
+                    Err(_) => Err(RecvError::Cancelled),
+                }
+            }
         }
+    }
+
+    /// A function of its own, so that its room for a value does not stay on the stack during the wait.
+    #[inline(never)]
+    fn receiving_boxed(&self) -> Box<Receiving<'_, T>> {
+        Box::new(self.receiving())
     }
 
     #[inline(always)]
@@ -87,6 +96,9 @@ impl<T> Receiver<T> {
     /// Returns `Empty` if there is no value, `Closed` if the channel is closed and empty.
     #[inline]
     pub fn try_recv(&self) -> Result<T, TryRecvError> {
+        if const { is_large::<T>() } {
+            return self.channel.try_recv::<Box<T>>().map(|value| *value);
+        }
         self.channel.try_recv()
     }
 

@@ -54,7 +54,7 @@ impl<T> Sender<T> {
         }
         let reason = WaitReason::new(&"Sender::send");
         if const { is_large::<T>() } {
-            return self.send_large(cx, Box::new(value), reason);
+            return self.send_large(cx, Box::new(value), reason).map_err(SendError::unboxed);
         }
         match self.channel.try_send(value) {
             Ok(len) => {
@@ -77,25 +77,32 @@ impl<T> Sender<T> {
 
     /// Sends a large value, after the checkpoint.
     #[inline(never)]
-    fn send_large(&self, cx: &Cx<'_>, value: Box<T>, reason: WaitReason) -> Result<(), SendError<T>> {
+    fn send_large(&self, cx: &Cx<'_>, value: Box<T>, reason: WaitReason) -> Result<(), SendError<Box<T>>> {
         match self.channel.try_send(value) {
             Ok(len) => {
                 cx.spend(len / LONG);
                 Ok(())
             }
-            Err((PushError::Closed, value)) => Err(SendError::Closed(*value)),
+            Err((PushError::Closed, value)) => Err(SendError::Closed(value)),
             Err((PushError::Full, value)) => self.send_large_slow(cx, value, reason),
         }
     }
 
     #[inline(never)]
-    #[expect(clippy::boxed_local, reason = "a large value does not travel over the stack")]
-    fn send_large_slow(&self, cx: &Cx<'_>, value: Box<T>, reason: WaitReason) -> Result<(), SendError<T>> {
-        let operation = Box::new(self.sending(*value));
-        match wait_boxed(cx, &*operation, NEVER, reason) {
-            Ok(sent) => Ok((*sent)?),
-            Err(_) => Err(SendError::Cancelled(operation.into_unsent())),
+    fn send_large_slow(&self, cx: &Cx<'_>, value: Box<T>, reason: WaitReason) -> Result<(), SendError<Box<T>>> {
+        let operation = self.sending_boxed(value);
+        match wait_boxed(cx, &*operation, Sending::attempt_as::<Box<T>>, NEVER, reason) {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(value)) => Err(SendError::Closed(value)),
+            Err(_) => Err(SendError::Cancelled(operation.take().expect("it was not sent"))),
         }
+    }
+
+    /// A function of its own, so that no copy of the value stays on the stack during the wait.
+    #[inline(never)]
+    #[expect(clippy::boxed_local, reason = "a large value does not travel over the stack")]
+    fn sending_boxed(&self, value: Box<T>) -> Box<Sending<'_, T>> {
+        Box::new(self.sending(*value))
     }
 
     /// Sends a value if there is room; in a rendezvous, if a thread or fiber waits in a receive.
@@ -121,6 +128,10 @@ impl<T> Sender<T> {
     /// ```
     #[inline]
     pub fn try_send(&self, value: T) -> Result<(), TrySendError<T>> {
+        if const { is_large::<T>() } {
+            let sent = self.channel.try_send(Box::new(value));
+            return sent.map(|_| ()).map_err(|(error, value)| TrySendError::new((error, *value)));
+        }
         self.channel.try_send(value).map(|_| ()).map_err(TrySendError::new)
     }
 
@@ -234,8 +245,12 @@ pub struct Sending<'a, T> {
 impl<T> Sending<'_, T> {
     /// Returns the value, or `None` if the send has completed.
     pub fn into_inner(self) -> Option<T> {
+        self.take()
+    }
+
+    fn take<V: Carrier<T>>(&self) -> Option<V> {
         // SAFETY: the operation does not wait, so its entry is in no queue.
-        unsafe { self.entry.with(|offer| offer.value.take()) }
+        unsafe { self.entry.with(|offer| carrier::take(&mut offer.value)) }
     }
 
     /// Returns the value after a wait that was cancelled.
@@ -261,7 +276,7 @@ impl<T> Sending<'_, T> {
             Err((PushError::Closed, value)) => Some(Err(value)),
             Err((PushError::Full, value)) => {
                 // SAFETY: the operation does not wait, so its entry is in no queue.
-                unsafe { self.entry.with(|offer| offer.value = Some(carrier::into_value(value))) };
+                unsafe { self.entry.with(|offer| carrier::put(value, &mut offer.value)) };
                 None
             }
         }

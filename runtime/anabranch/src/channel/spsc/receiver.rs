@@ -73,8 +73,8 @@ impl<T> Receiver<T> {
         if let Some(received) = self.consumer.pop::<Box<T>>() {
             return Ok(*received?);
         }
-        match wait_boxed(cx, &self.receiving(), NEVER, reason) {
-            Ok(received) => Ok((*received)?),
+        match wait_boxed(cx, &self.receiving(), Receiving::attempt_large, NEVER, reason) {
+            Ok(received) => Ok(*received?),
             Err(_) => Err(RecvError::Cancelled),
         }
     }
@@ -85,6 +85,9 @@ impl<T> Receiver<T> {
     /// Returns `Empty` if there is no value, `Closed` if the stream is closed and empty.
     #[inline]
     pub fn try_recv(&mut self) -> Result<T, TryRecvError> {
+        if const { is_large::<T>() } {
+            return Ok(*self.consumer.pop::<Box<T>>().ok_or(TryRecvError::Empty)??);
+        }
         if let Some(value) = self.consumer.pop_fast() {
             return Ok(value);
         }
@@ -296,6 +299,11 @@ impl<T> Receiving<'_, T> {
         switch
     }
 
+    fn attempt_large(&self) -> Option<Result<Box<T>, Closed>> {
+        // SAFETY: an operation is not `Sync`, so only its owner reaches the field. The reference ends here.
+        unsafe { &mut *self.consumer.get() }.pop()
+    }
+
     fn wait_for(&self, reason: WaitReason) -> OperationWait<'_, Self> {
         OperationWait { operation: self, deadline: NEVER, reason }
     }
@@ -317,11 +325,11 @@ impl<T> Attempt for Receiving<'_, T> {
 
     #[inline]
     fn attempt(&self) -> Option<Self::Output> {
+        if const { is_large::<T>() } {
+            return self.attempt_large().map(|received| received.map(|value| *value));
+        }
         // SAFETY: an operation is not `Sync`, so only its owner reaches the field. The reference ends in this function.
         let consumer = unsafe { &mut *self.consumer.get() };
-        if const { is_large::<T>() } {
-            return consumer.pop::<Box<T>>().map(|received| received.map(|value| *value));
-        }
         match consumer.pop_fast() {
             Some(value) => Some(Ok(value)),
             None => consumer.pop(),

@@ -29,7 +29,8 @@ impl<T> Sender<T> {
     #[track_caller]
     pub fn send(&mut self, cx: &Cx<'_>, value: T) -> Result<(), SendError<T>> {
         if const { is_large::<T>() } {
-            return self.send_large(cx, Box::new(value), WaitReason::new(&"spsc::Sender::send"));
+            let sent = self.send_large(cx, Box::new(value), WaitReason::new(&"spsc::Sender::send"));
+            return sent.map_err(SendError::unboxed);
         }
         let may_proceed = cx.checkpoint_fast();
         let value = match if may_proceed { self.producer.push_fast(value) } else { Err(value) } {
@@ -71,19 +72,19 @@ impl<T> Sender<T> {
     }
 
     #[inline(never)]
-    fn send_large(&mut self, cx: &Cx<'_>, mut value: Box<T>, reason: WaitReason) -> Result<(), SendError<T>> {
+    fn send_large(&mut self, cx: &Cx<'_>, mut value: Box<T>, reason: WaitReason) -> Result<(), SendError<Box<T>>> {
         if cx.checkpoint().is_err() {
-            return Err(SendError::Cancelled(*value));
+            return Err(SendError::Cancelled(value));
         }
         loop {
             value = match self.producer.push(value) {
                 Ok(()) => return Ok(()),
-                Err((PushError::Closed, value)) => return Err(SendError::Closed(*value)),
+                Err((PushError::Closed, value)) => return Err(SendError::Closed(value)),
                 Err((PushError::Full, value)) => value,
             };
             // Closed or not: the next attempt finds out.
             if wait_without_deadline(cx, &self.reserving(), reason).is_err() {
-                return Err(SendError::Cancelled(*value));
+                return Err(SendError::Cancelled(value));
             }
         }
     }
@@ -104,6 +105,10 @@ impl<T> Sender<T> {
     /// ```
     #[inline]
     pub fn try_send(&mut self, value: T) -> Result<(), TrySendError<T>> {
+        if const { is_large::<T>() } {
+            let pushed = self.producer.push(Box::new(value));
+            return pushed.map_err(|(error, value)| TrySendError::new((error, *value)));
+        }
         let Err(value) = self.producer.push_fast(value) else { return Ok(()) };
         self.producer.push(value).map_err(TrySendError::new)
     }

@@ -7,12 +7,15 @@ use anabranch::{
 };
 use std::{
     env,
-    sync::atomic::{AtomicI32, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicI32, Ordering},
+    },
     time::Duration,
 };
 
-/// The default stack of a fiber has room for eight of these, or for 32 without optimisation.
-const SIZE: usize = 32 << 10;
+/// The default stack of a fiber has room for four of these, or for 16 without optimisation.
+const SIZE: usize = 64 << 10;
 
 struct Large<'a> {
     bytes: [u8; SIZE],
@@ -82,6 +85,42 @@ fn by_stream(cx: &Cx<'_>) -> bool {
 }
 
 #[inline(never)]
+fn by_attempts(_: &Cx<'_>) -> bool {
+    let (sender, receiver) = channel::bounded(1);
+    let is_sent = sender.try_send(large()).is_ok() && receiver.try_recv().is_ok_and(|value| value.is_intact());
+    is_sent && by_attempts_of_stream()
+}
+
+#[inline(never)]
+fn by_attempts_of_stream() -> bool {
+    let (mut sender, mut receiver) = channel::spsc::bounded(1);
+    sender.try_send(large()).is_ok() && receiver.try_recv().is_ok_and(|value: Large<'_>| value.is_intact())
+}
+
+#[inline(never)]
+fn by_shared(cx: &Cx<'_>) -> bool {
+    let (sender, mut receiver) = channel::broadcast::channel(1);
+    sender.send(large()).is_ok() && receiver.recv(cx).is_ok_and(|value: Arc<Large<'_>>| value.is_intact())
+}
+
+#[inline(never)]
+fn by_watch(cx: &Cx<'_>) -> bool {
+    let (sender, mut receiver) = channel::watch::channel(None);
+    sender.send(Some(large())).is_ok()
+        && receiver.recv(cx).is_ok_and(|value| value.as_ref().as_ref().is_some_and(Large::is_intact))
+}
+
+/// The values that nobody receives.
+#[inline(never)]
+fn by_drop(cx: &Cx<'_>) -> bool {
+    let (sender, receiver) = channel::unbounded();
+    let (mut stream, end) = channel::spsc::unbounded();
+    let is_sent = (0..40).all(|_| sender.send(cx, large()).is_ok() && stream.send(cx, large()).is_ok());
+    drop((receiver, end));
+    is_sent && ALIVE.load(Ordering::Relaxed) == 0
+}
+
+#[inline(never)]
 fn by_oneshot(cx: &Cx<'_>) -> bool {
     let (sender, mut receiver) = channel::oneshot::channel();
     cx.join(
@@ -106,12 +145,16 @@ fn by_result_in_scope(cx: &Cx<'_>) -> bool {
 fn large_messages_fit_on_the_default_stack() {
     const CASE: &str = "ANABRANCH_TEST_LARGE";
     type Way = fn(&Cx<'_>) -> bool;
-    let ways: [(&str, Way); 8] = [
+    let ways: [(&str, Way); 12] = [
         ("unbounded", by_unbounded),
         ("full", by_full_channel),
         ("rendezvous", by_rendezvous),
         ("waiting receiver", by_rendezvous_with_waiting_receiver),
         ("stream", by_stream),
+        ("attempts", by_attempts),
+        ("broadcast", by_shared),
+        ("watch", by_watch),
+        ("drop", by_drop),
         ("oneshot", by_oneshot),
         ("result", by_result),
         ("result in scope", by_result_in_scope),

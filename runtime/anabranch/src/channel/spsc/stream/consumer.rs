@@ -10,7 +10,10 @@ use crate::{
             slab::{EMPTY, END, FULL, Slab},
         },
     },
-    sys::{carrier::Carrier, sync::Ordering},
+    sys::{
+        carrier::{Carrier, is_large},
+        sync::Ordering,
+    },
     wait::state_word::{number_of, wake, wake_local},
 };
 
@@ -230,7 +233,11 @@ impl<T> Consumer<T> {
 impl<T> Drop for Consumer<T> {
     fn drop(&mut self) {
         self.close();
-        let dropped = drop_all(|| self.pop::<T>().and_then(Result::ok));
+        let dropped = if const { is_large::<T>() } {
+            drop_all(|| self.pop::<Box<T>>().and_then(Result::ok))
+        } else {
+            drop_all(|| self.pop::<T>().and_then(Result::ok))
+        };
         // SAFETY: an end leaves only here, so once. The stream is closed, so the last `pop` has ended it.
         unsafe { self.at.leave() };
         dropped.finish();
