@@ -147,7 +147,7 @@ impl Cx<'_> {
         // A deadline that never comes needs no timed scope.
         let scope = if at == NEVER {
             // SAFETY: this scope and the waiter of this `Cx` outlive the call, and the new scope does not move.
-            unsafe { CancelScope::below(self.scope, self.waiter(), false) }
+            unsafe { CancelScope::below(self.scope, self.waiter_address(), false) }
         } else {
             // SAFETY: this scope and the waiter of this `Cx` outlive the call, and the new scope does not move.
             unsafe { CancelScope::timed_below(self.scope, self.waiter_address()) }
