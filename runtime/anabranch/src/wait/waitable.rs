@@ -10,7 +10,8 @@
 //!   uses it with nothing else: an implementer of [`Waitable`] promises that, as does any other caller of
 //!   [`Armed::new`].
 //! - The waitable stays where it is until it has refused the `Armed`, or `unregister` has returned. So do its nodes and
-//!   entries. An `Ended` for the same waitable follows each `Armed` that was accepted.
+//!   entries, which must not move while they are registered. An `Ended` follows each `Armed` that was accepted, and
+//!   removes only what was registered with that.
 //!
 //! So whoever stores an address need not ask whether the waiter is alive, the node free, or the entry in this queue.
 
@@ -92,9 +93,10 @@ pub(crate) struct Armed(WaiterRef);
 
 impl Armed {
     /// # Safety
-    /// This is the waiter's thread. The waiter is armed or persistent, and is registered nowhere in the waitable that
-    /// this is made for. The waiter stays alive, and the waitable in place, until the waitable has refused this, or
-    /// until `unregister` or the withdrawal of a persistent waiter has returned; or for ever.
+    /// This is the waiter's thread. The waiter is armed or persistent, and the waitable that this is made for has no
+    /// registration. The waiter stays alive, and the waitable in place, until the waitable has refused this, or
+    /// `unregister` has returned, or a persistent waiter has been woken or withdrawn. Or they stay for ever, if a
+    /// future is forgotten.
     #[inline(always)]
     pub(crate) const unsafe fn new(waiter: *const Waiter, ticket: u32) -> Self {
         Self(WaiterRef { waiter, ticket })

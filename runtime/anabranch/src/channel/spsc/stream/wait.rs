@@ -79,7 +79,7 @@ impl StreamWait {
     pub(crate) fn register_persistent<T>(&self, consumer: &Consumer<T>, armed: Armed) -> bool {
         let at = &consumer.at;
         match at.shared().sides.enter() {
-            // As above.
+            // No other thread writes the word while this thread is inside.
             Some(_inside) => at.slot().word.register_alone(EMPTY, &self.node, armed),
             None => self.register_persistent_shared(consumer, armed),
         }
