@@ -11,9 +11,10 @@ use std::{
     time::Duration,
 };
 
-/// Returns the resident memory of the process and its page tables, in KiB.
+/// Returns the resident memory of the process, without files, and its page tables, in KiB.
 fn resident() -> u64 {
-    // Memory that the allocator keeps is not the pool's.
+    // Memory that the allocator keeps is not the pool's: glibc returns only the end of an arena by itself. After
+    // 100,000 fibers that slept, 60 of the 61 MiB of its arenas are free, and stay resident until `malloc_trim`.
     // SAFETY: the function has no preconditions.
     unsafe { libc::malloc_trim(0) };
     let status = fs::read_to_string("/proc/self/status").unwrap();
@@ -21,7 +22,7 @@ fn resident() -> u64 {
         let line = status.lines().find_map(|line| line.strip_prefix(name)).unwrap();
         line.trim().trim_end_matches(" kB").parse::<u64>().unwrap()
     };
-    figure("VmRSS:") + figure("VmPTE:")
+    figure("RssAnon:") + figure("VmPTE:")
 }
 
 #[test]
@@ -39,7 +40,7 @@ fn memory_of_a_burst_of_fibers_is_given_back() {
         let before = resident();
         // Another fiber lives on.
         let other = pool.spawn(|cx| cx.sleep(Duration::from_secs(3600)));
-        for _ in 0..3 {
+        for _ in 0..10 {
             let begun = AtomicUsize::new(0);
             let peak = pool.run(|cx| {
                 cx.scope(|s| {
