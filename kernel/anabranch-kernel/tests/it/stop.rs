@@ -254,6 +254,7 @@ fn an_operation_that_is_not_cancelled_has_its_result() {
 
 #[test]
 fn a_trap_ends_the_other_pieces() {
+    const MAX_SLOW_CALLS: usize = 50_000;
     let pool = Pool::builder().threads(2).build().unwrap();
     for (name, operation) in OPERATIONS {
         let others = Arc::new((AtomicUsize::new(0), AtomicBool::new(false)));
@@ -268,12 +269,14 @@ fn a_trap_ends_the_other_pieces() {
                 panic!("the first piece traps");
             }
             if element as usize > LEN / 4 {
-                begun.fetch_add(1, Ordering::Relaxed);
+                let before = begun.fetch_add(1, Ordering::Relaxed);
                 while !traps.load(Ordering::Relaxed) {
                     thread::yield_now();
                 }
-                // The first piece needs some time to unwind.
-                thread::yield_now();
+                // The first piece needs some time to print its panic, and to unwind.
+                if before < MAX_SLOW_CALLS {
+                    thread::sleep(Duration::from_micros(100));
+                }
             }
         });
         let result = watchdog(LONG, || pool.run(|cx| operation(cx, &cpu(), calls)));
