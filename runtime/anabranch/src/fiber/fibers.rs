@@ -193,10 +193,10 @@ impl Fibers {
     #[inline]
     pub(crate) fn next_across(&self) -> Option<*const Fiber> {
         let ready = &self.local.ready;
-        if !self.inbox.is_empty() || ready.is_empty() || !ready.count_one() {
+        if !self.inbox.is_empty() || ready.is_empty() {
             return None;
         }
-        ready.pop()
+        ready.take_next()
     }
 
     /// Counts the turns of this worker's fibers. Every [`ELSEWHERE_EVERY`] calls it is the turn of work from elsewhere,

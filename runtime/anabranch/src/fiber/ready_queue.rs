@@ -28,8 +28,11 @@ pub(crate) struct ReadyQueue<F> {
     due: List<F>,
     /// Whether the last fiber was one of those, so that it is the turn of the others.
     was_due: Cell<bool>,
-    /// The number of fibers that may still run in this round.
+    /// The number of fibers that may still run in this round without a look at the time. Zero while there are timers,
+    /// or fibers whose timers are due.
     left: Cell<u32>,
+    /// The number of fibers that may still run in this round while there are timers.
+    left_timed: Cell<u32>,
     /// When the worker last looked at the clock. `None` while it has no timers.
     looked_at: Cell<Option<Moment>>,
 }
@@ -43,6 +46,7 @@ impl<F: Linked> ReadyQueue<F> {
             due: List::new(),
             was_due: Cell::new(false),
             left: Cell::new(0),
+            left_timed: Cell::new(0),
             looked_at: Cell::new(None),
         }
     }
@@ -102,7 +106,9 @@ impl<F: Linked> ReadyQueue<F> {
 
     /// Records that the worker looks at the clock now, or has no timers.
     pub(crate) fn note_look(&self, has_timers: bool) {
-        self.looked_at.set(has_timers.then(Moment::now));
+        let is_timed = has_timers || !self.due.is_empty();
+        self.looked_at.set(is_timed.then(Moment::now));
+        self.replace_left(self.left.get() + self.left_timed.get());
     }
 
     /// Records that the worker has a timer.
@@ -126,12 +132,17 @@ impl<F: Linked> ReadyQueue<F> {
 
     /// Begins a round, after which the worker looks for other work, and at the clock.
     pub(crate) fn begin_round(&self) {
-        self.left.set(ROUND);
+        let left = if self.has_timers() { &self.left_timed } else { &self.left };
+        left.set(ROUND);
     }
 
     /// Changes how many fibers may still run in this round. Returns how many might have run.
     pub(crate) fn replace_left(&self, count: u32) -> u32 {
-        self.left.replace(count)
+        let before = self.left.get() + self.left_timed.get();
+        let (left, left_timed) = if self.has_timers() { (0, count) } else { (count, 0) };
+        self.left.set(left);
+        self.left_timed.set(left_timed);
+        before
     }
 
     /// Counts a fiber of this round. Returns whether the fiber may run in it. A round also ends if it takes long while
@@ -139,18 +150,51 @@ impl<F: Linked> ReadyQueue<F> {
     #[inline]
     pub(crate) fn count_one(&self) -> bool {
         let left = self.left.get();
-        self.left.set(left.saturating_sub(1));
-        left > 0 && !self.needs_look()
+        if left == 0 {
+            return self.left_timed.get() > 0 && self.count_one_timed();
+        }
+        self.left.set(left - 1);
+        true
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn count_one_timed(&self) -> bool {
+        self.left_timed.set(self.left_timed.get() - 1);
+        !self.needs_look()
+    }
+
+    /// Counts a fiber of this round, and takes it. Returns `None` if there is none, or if the round is over.
+    #[inline]
+    pub(crate) fn take_next(&self) -> Option<*const F> {
+        let left = self.left.get();
+        if left == 0 {
+            return if self.left_timed.get() > 0 { self.take_next_timed() } else { None };
+        }
+        self.left.set(left - 1);
+        debug_assert!(self.due.is_empty(), "fibers are due only while `left` is zero");
+        self.pop_other()
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn take_next_timed(&self) -> Option<*const F> {
+        if self.count_one_timed() { self.pop() } else { None }
     }
 
     /// Takes the next ready fiber.
-    #[inline]
     pub(crate) fn pop(&self) -> Option<*const F> {
         if !self.due.is_empty()
             && let Some(fiber) = self.pop_due()
         {
             return Some(fiber);
         }
+        self.pop_other()
+    }
+
+    /// Takes the next ready fiber, apart from those whose timers are due.
+    #[inline]
+    fn pop_other(&self) -> Option<*const F> {
         if !self.next.get().is_null() && (self.chain.get() < MAX_CHAIN || self.rest.is_empty()) {
             self.chain.set(self.chain.get() + 1);
             return Some(self.next.replace(ptr::null()));

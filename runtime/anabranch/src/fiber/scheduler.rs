@@ -65,7 +65,9 @@ impl Scheduler<'_> {
                     local.ready.push_due(|| self.wake_due(now));
                 }
             }
-            local.ready.note_look(has_timers);
+            if has_timers || local.ready.has_timers() {
+                local.ready.note_look(has_timers);
+            }
         }
     }
 
