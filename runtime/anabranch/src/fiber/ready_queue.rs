@@ -132,8 +132,7 @@ impl<F: Linked> ReadyQueue<F> {
 
     /// Begins a round, after which the worker looks for other work, and at the clock.
     pub(crate) fn begin_round(&self) {
-        let left = if self.has_timers() { &self.left_timed } else { &self.left };
-        left.set(ROUND);
+        self.replace_left(ROUND);
     }
 
     /// Changes how many fibers may still run in this round. Returns how many might have run.

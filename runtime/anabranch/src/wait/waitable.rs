@@ -13,7 +13,8 @@
 //!   entries, which must not move while they are registered. An `Ended` follows each `Armed` that was accepted, and
 //!   removes only what was registered with that.
 //!
-//! So whoever stores an address need not ask whether the waiter is alive, the node free, or the entry in this queue.
+//! So a function that stores an address need not check that the waiter is alive, the node free, or the entry in no
+//! queue.
 
 use crate::wait::waiter::{Selected, Waiter, Wake};
 use std::{marker::PhantomData, ptr};
@@ -146,7 +147,7 @@ impl Ended {
     }
 }
 
-/// What a waitable stores of a waiter.
+/// The address of a waiter, as a waitable stores it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct WaiterRef {
     waiter: *const Waiter,

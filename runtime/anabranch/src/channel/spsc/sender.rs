@@ -113,7 +113,7 @@ impl<T> Sender<T> {
         self.producer.push(value).map_err(TrySendError::new)
     }
 
-    /// Sends all values, in order. Publishes as many at a time as there is room for, with one atomic exchange. To limit
+    /// Sends all values in order, in batches that fill the room there is. A batch takes one atomic exchange. To limit
     /// the time, use [`Cx::timeout`].
     ///
     /// # Errors
