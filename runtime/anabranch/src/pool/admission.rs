@@ -11,9 +11,15 @@
 //! | admitted   | leaves                                                                                           |
 //!
 //! A thread that frees its slot stores that and *then* reads `waiting`. A guest increments `waiting` and *then* counts
-//! the slots. A full fence between the two steps on both sides (asymmetric) ensures that either the thread wakes the
-//! first guest, or the guest finds the slot. The other guests do not look: a guest that is admitted wakes the next one.
+//! the slots. A full fence between the two steps on both sides (asymmetric) ensures that either the thread finds the
+//! guest, or the guest finds the slot. The other guests do not look: a guest that is admitted wakes the next one.
 //! A guest that begins to wait frees a slot too, since it has marked its entry as active before it counted.
+//!
+//! A thread that finds guests counts the slots itself, and wakes nobody if there is no room: a worker that runs fibers
+//! parks for each request of a server, and the guest that it woke would find all slots taken. Of several threads that
+//! free their slots at the same time, at least one sees those of all others free, by a full fence before it counts.
+//! Without that count a worker woke 12 guests in vain for each loop that an HTTP server computed on two cores. With it,
+//! medians of six interleaved runs: 3.4 -> 2.8 threads of that server run at a time, and it computes 5% more loops.
 //!
 //! A thread that frees its slot usually sleeps next. If the guest that it wakes ran on another core before, Linux often
 //! queues that guest behind a thread which computes there, and leaves the freed core idle. So a guest that ran on the
@@ -27,7 +33,7 @@
 
 use crate::sys::{
     asymmetric_fence::Fence,
-    sync::{AtomicUsize, Mutex, Ordering, lock},
+    sync::{AtomicUsize, Mutex, Ordering, full_fence, lock},
 };
 use crossbeam_utils::CachePadded;
 use std::{collections::VecDeque, time::Duration};
@@ -125,17 +131,22 @@ impl Admission {
         Ok(())
     }
 
-    /// Returns the guest that the caller must wake, after a slot has become free on the core that `core` returns.
+    /// Returns the guest that the caller must wake, after it has freed its slot on the core that `core` returns, if
+    /// `has_room` finds a free slot.
     #[inline]
-    pub(crate) fn next(&self, core: impl FnOnce() -> usize) -> Option<usize> {
+    pub(crate) fn next(&self, has_room: impl FnOnce() -> bool, core: impl FnOnce() -> usize) -> Option<usize> {
         self.fence.frequent();
-        if self.has_waiting() { self.choose(core()) } else { None }
+        if self.has_waiting() { self.choose(has_room, core) } else { None }
     }
 
     #[cold]
-    fn choose(&self, core: usize) -> Option<usize> {
+    fn choose(&self, has_room: impl FnOnce() -> bool, core: impl FnOnce() -> usize) -> Option<usize> {
+        full_fence();
+        if !has_room() {
+            return None;
+        }
         let mut queue = lock(&self.queue);
-        queue.prefer(core);
+        queue.prefer(core());
         queue.first()
     }
 
@@ -151,7 +162,7 @@ mod tests {
     use crate::sys::asymmetric_fence::Fence;
 
     fn admit(admission: &Admission, core: usize) -> usize {
-        let next = admission.next(|| core).expect("a guest waits");
+        let next = admission.next(|| true, || core).expect("a guest waits");
         assert!(admission.is_first(next));
         admission.try_admit(next, |_| true, || {}).unwrap();
         next
@@ -164,7 +175,15 @@ mod tests {
             admission.enqueue(guest, core);
         }
         assert_eq!([1, 0, 7, 7].map(|core| admit(&admission, core)), [2, 1, 3, 4]);
-        assert_eq!(admission.next(|| 0), None);
+        assert_eq!(admission.next(|| true, || 0), None);
+    }
+
+    #[test]
+    fn no_guest_is_woken_without_room() {
+        let admission = Admission::new(Fence::Symmetric);
+        admission.enqueue(1, 0);
+        assert_eq!(admission.next(|| false, || 0), None);
+        assert_eq!(admission.next(|| true, || 0), Some(1));
     }
 
     #[test]

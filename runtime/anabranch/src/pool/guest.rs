@@ -89,9 +89,8 @@ impl Registry {
         self.call_heartbeat();
         let (mut admitted, mut since) = (0, Instant::now());
         loop {
-            let has_room = || self.count_computing(self.threads()) < self.threads();
             let is_watched = cfg!(target_os = "linux") && self.sleep.has_heartbeat();
-            let may_begin = |now| has_room() || !is_watched && now == admitted && since.elapsed() >= MAX_SLOT_WAIT;
+            let may_begin = |now| self.has_room() || !is_watched && now == admitted && since.elapsed() >= MAX_SLOT_WAIT;
             match self.slots.admission.try_admit(guest.index, may_begin, || guest.status.activate()) {
                 Ok(()) => break,
                 Err(now) if now != admitted => (admitted, since) = (now, Instant::now()),
@@ -107,10 +106,15 @@ impl Registry {
         self.note_free_slot();
     }
 
-    /// Wakes the next guest, after a slot has become free.
+    /// Returns whether one more guest may compute.
+    fn has_room(&self) -> bool {
+        self.count_computing(self.threads()) < self.threads()
+    }
+
+    /// Wakes the next guest if it may compute, after a slot has become free.
     #[inline]
     pub(crate) fn note_free_slot(&self) {
-        if let Some(guest) = self.slots.admission.next(thread::core) {
+        if let Some(guest) = self.slots.admission.next(|| self.has_room(), thread::core) {
             self.worker(guest).parking.unpark();
         }
     }
