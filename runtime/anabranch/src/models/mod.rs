@@ -1,8 +1,12 @@
 //! loom models: loom runs the shipped code of a few threads in every interleaving.
 //!
-//! `RUSTFLAGS="--cfg loom" cargo test -p anabranch --features __loom --lib --release models` runs them.
-//! Each model prints the number of its executions. `.ci/mutate` breaks the orderings one by one and checks that a model
-//! fails.
+//! `.ci/run loom` runs them. The feature `__loom` only adds the dependency, which otherwise would be in the lock file
+//! of each application. Each model prints the number of its executions. `.ci/mutate` breaks the orderings one by one
+//! and checks that a model fails. A thread with a parker stands for a fiber.
+//!
+//! loom has two limits. It lets a store of another thread take effect between the load and the store of a swap, so the
+//! code writes flags by swap and not by store. And it does not reorder a store before an earlier load of the same word
+//! by the same thread.
 
 mod admission;
 mod bias;

@@ -8,8 +8,14 @@
 //! Nothing here may fork outside of every pool: the default pool is shared by all executions, which shuttle's threads
 //! cannot be.
 //!
-//!     RUSTFLAGS="--cfg shuttle" CARGO_TARGET_DIR=target/shuttle \
-//!         cargo test -p anabranch --features __shuttle --release --test schedules
+//! `.ci/run shuttle` runs them. A failure prints file names; `ANABRANCH_REPLAY=<the last file>` repeats its schedule.
+//!
+//! - The closures of a program panic at one random step, and sometimes at more.
+//! - In half of the executions, waits that another thread must end have no timeout, so a lost wake-up hangs.
+//! - A waiting thread searches for work less often than in a real run.
+//! - `std::thread::panicking` sees all threads of an execution as one, so `sys/unwind` counts panics per thread.
+//! - Fibers run on their own stacks, and the shipped code switches between them. When shuttle switches away from a
+//!   thread, it saves the stack that the thread is on. Fibers see the thread-locals of their worker.
 #![cfg(shuttle)]
 
 #[path = "../common/mod.rs"]

@@ -1,4 +1,14 @@
-// Opens reports in a headless Chromium, and uses them. `report.mjs SMALL.html BIG.html [DIRECTORY [RESULTS.html]]`:
+// Opens reports in a headless Chromium (`CHROMIUM` names its program): presses keys, clicks, prints, and measures a trace
+// of a million events.
+//
+//     out=target/report; mkdir -p $out
+//     cargo build --release -p anabranch-cli --bin anabranch --example sample_trace
+//     for n in 4000 1000000; do
+//         target/release/examples/sample_trace $n > $out/$n.trace && target/release/anabranch report $out/$n.trace
+//     done
+//     node tools/anabranch-cli/tests/browser/report.mjs $out/4000.trace.html $out/1000000.trace.html $out
+//
+// `report.mjs SMALL.html BIG.html [DIRECTORY [RESULTS.html]]`:
 // the reports of traces that `sample_trace` has written, a directory for pictures, and the report of results. Prints what
 // was measured.
 import assert from "node:assert/strict";
