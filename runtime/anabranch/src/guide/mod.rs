@@ -11,6 +11,8 @@
 //! 8. [`hazards`]: what can block or break a program of fibers. Read this before you release a program.
 //! 9. [`tuning`]: threads, stacks, counters, and how to find a hang.
 //!
+//! [`faq`] has short answers to the first questions.
+//!
 //! # Coming from elsewhere
 //! Each of these chapters begins with a table of corresponding names.
 //! - [`from_rayon`]: parallel loops, `join`, scopes, thread pools.
@@ -27,6 +29,7 @@ pub mod cancellation;
 pub mod channels;
 pub mod compute_and_serve;
 pub mod compute_or_wait;
+pub mod faq;
 pub mod from_crossbeam;
 pub mod from_flume;
 pub mod from_go;

@@ -20,7 +20,7 @@ use std::{
 ///
 /// A pool of T threads lets T threads work at a time. A thread from outside that calls [`install`](Self::install) works
 /// as one of them until that returns, as a *guest*. So no work is handed over, and no thread has to wake up first. If
-/// there are more than T guests, all of them work, each on its own, and the pool's own threads release their slots.
+/// there are more than T guests, the pool's own threads release their slots, and the other guests wait for one.
 ///
 /// Dropping a pool ends its threads and waits for them, exit handlers included. All work is finished by then: most ways
 /// into a pool return only when their work is done, fibers are cancelled, and [tasks](Self::execute) run to their end.
