@@ -53,3 +53,8 @@ pub use crate::{
     thread_pool::{ThreadPool, current_thread_has_pending_tasks, current_thread_index},
     yield_now::{Yield, yield_local, yield_now},
 };
+
+/// The examples of the page that tells how to use this crate have to compile and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/ONE_POOL.md")]
+struct OnePool;
