@@ -9,7 +9,7 @@ use crate::{
     channel::set::source::Source,
     cx::{
         Cx, Operation,
-        attempt::{Attempt, wait_again_for, wait_boxed},
+        attempt::{Attempt, OwnerCell, wait_again_for, wait_boxed},
     },
     sys::carrier::{Carrier, is_large},
     time::NEVER,
@@ -20,7 +20,7 @@ use crate::{
         waitable::{Armed, Ended, Waitable},
     },
 };
-use std::{cell::UnsafeCell, fmt};
+use std::fmt;
 
 /// Creates a channel for one value, such as a reply or a result.
 ///
@@ -174,7 +174,7 @@ impl<T> Receiver<T> {
     /// assert_eq!(anabranch::run(|cx| reply.join(cx)).unwrap(), Ok(1));
     /// ```
     pub fn receiving(&mut self) -> Receiving<'_, T> {
-        Receiving { node: WaitNode::new(), receiver: UnsafeCell::new(self) }
+        Receiving { node: WaitNode::new(), receiver: OwnerCell::new(self) }
     }
 
     /// Closes the channel if the value has not been sent. A value that was sent can still be received.
@@ -204,19 +204,17 @@ impl<T> Receiver<T> {
 /// It reaches the packet only through the receiver, which gives the packet up when the operation completes.
 pub struct Receiving<'a, T> {
     node: WaitNode,
-    receiver: UnsafeCell<&'a mut Receiver<T>>,
+    receiver: OwnerCell<&'a mut Receiver<T>>,
 }
 
 impl<T> Receiving<'_, T> {
     fn end(&self) -> Option<&packet::Receiving<T>> {
-        // SAFETY: an operation is not `Sync`, so only its owner reaches the field, and no attempt runs while this
-        // reference is used.
-        unsafe { &*self.receiver.get() }.end.as_ref()
+        // SAFETY: no attempt runs while this reference is used.
+        unsafe { self.receiver.get() }.end.as_ref()
     }
 
     fn attempt_as<V: Carrier<T>>(&self) -> Option<Result<V, Closed>> {
-        // SAFETY: an operation is not `Sync`, so only its owner reaches the field. The reference ends in this function.
-        match unsafe { &mut *self.receiver.get() }.try_take() {
+        match self.receiver.with(|receiver| receiver.try_take()) {
             Ok(value) => Some(Ok(value)),
             Err(TryRecvError::Closed) => Some(Err(Closed)),
             Err(TryRecvError::Empty) => None,

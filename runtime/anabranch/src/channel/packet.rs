@@ -74,8 +74,7 @@ pub(crate) enum State {
 pub(crate) fn packet<T>() -> (Sending<T>, Receiving<T>) {
     let packet =
         Packet { word: Word::new(EMPTY), closing: CloseWord::new(), value: UnsafeCell::new(MaybeUninit::uninit()) };
-    // SAFETY: the pointer of a box is not null.
-    let packet = unsafe { NonNull::new_unchecked(Box::into_raw(Box::new(packet))) };
+    let packet = NonNull::from(Box::leak(Box::new(packet)));
     (Sending { packet, _owns: PhantomData }, Receiving { packet, _owns: PhantomData })
 }
 

@@ -24,6 +24,7 @@ use crate::{
     },
 };
 use std::{
+    cell::UnsafeCell,
     pin::Pin,
     task::{Context, Poll, ready},
     time::Duration,
@@ -92,6 +93,39 @@ pub(crate) trait Attempt: Waitable {
 
     /// Passes on what the last wait handed over, if no attempt will take it. `Drop` does so too.
     fn pass_on(&self) {}
+}
+
+/// A field that the attempts of an operation change. It is not `Sync`, so only the owner of the operation reaches it.
+pub(crate) struct OwnerCell<T>(UnsafeCell<T>);
+
+impl<T> OwnerCell<T> {
+    #[inline(always)]
+    pub(crate) fn new(value: T) -> Self {
+        Self(UnsafeCell::new(value))
+    }
+
+    /// Calls `f` with the value. `f` is a function and no closure, so it cannot capture the operation and use the cell
+    /// again.
+    #[inline(always)]
+    pub(crate) fn with<R>(&self, f: fn(&mut T) -> R) -> R {
+        // SAFETY: the cell is not `Sync`, so only its owner calls this. `f` does not know the cell, and `get` demands
+        // that its reference is not used during a call.
+        f(unsafe { &mut *self.0.get() })
+    }
+
+    pub(crate) fn as_ptr(&self) -> *mut T {
+        self.0.get()
+    }
+
+    /// Returns the value, to register the operation.
+    ///
+    /// # Safety
+    /// [`with`](Self::with) is not called while the reference is used.
+    #[inline(always)]
+    pub(crate) unsafe fn get(&self) -> &T {
+        // SAFETY: the cell is not `Sync`, and the caller excludes `with`, so the value does not change.
+        unsafe { &*self.0.get() }
+    }
 }
 
 /// Waits until the attempt succeeds, or until `deadline`.

@@ -129,9 +129,13 @@ unsafe impl<T> Send for ScopedHandle<'_, T> {}
 unsafe impl<T> Sync for ScopedHandle<'_, T> {}
 
 impl<T> ScopedHandle<'_, T> {
-    fn done(&self) -> &Latch {
+    fn child(&self) -> &Child {
         // SAFETY: this is the one handle, which keeps the block alive until it gives up or ends it.
-        unsafe { &(*self.child.as_ptr()).done }
+        unsafe { self.child.as_ref() }
+    }
+
+    fn done(&self) -> &Latch {
+        &self.child().done
     }
 
     /// # Safety
@@ -150,8 +154,7 @@ impl<T> ScopedHandle<'_, T> {
     }
 
     fn vtable(&self) -> &'static Vtable {
-        // SAFETY: this is the one handle, which keeps the block alive until it gives up or ends it.
-        unsafe { (*self.child.as_ptr()).head.vtable }
+        self.child().head.vtable
     }
 
     /// Waits for the fiber's result. If the fiber has ended, this returns the result without a wait, in a cancelled

@@ -145,12 +145,13 @@ impl Cx<'_> {
         E: From<TimedOut>,
     {
         // A deadline that never comes needs no timed scope.
-        let scope = if at == NEVER {
-            // SAFETY: this scope and the waiter of this `Cx` outlive the call, and the new scope does not move.
-            unsafe { CancelScope::below(self.scope, self.waiter_address(), false) }
-        } else {
-            // SAFETY: this scope and the waiter of this `Cx` outlive the call, and the new scope does not move.
-            unsafe { CancelScope::timed_below(self.scope, self.waiter_address()) }
+        // SAFETY: this scope and the waiter of this `Cx` outlive the call, and the new scope does not move.
+        let scope = unsafe {
+            if at == NEVER {
+                CancelScope::below(self.scope, self.waiter_address(), false)
+            } else {
+                CancelScope::timed_below(self.scope, self.waiter_address())
+            }
         };
         let deadline = if at < self.deadline.at {
             // SAFETY: every `Cx` with this deadline ends before `body` returns, and `scope` ends after that.

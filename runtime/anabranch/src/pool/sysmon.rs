@@ -21,6 +21,8 @@
 //! On systems other than Linux sysmon detects no thread, and a blocked thread keeps its slot. Under shuttle a random
 //! choice decides which thread counts as blocked. A wrong verdict costs time, and nothing else.
 
+#[cfg(all(target_os = "linux", not(shuttle)))]
+use crate::sys::thread;
 use crate::{pool::worker::Worker, sys::clock::Instant, trace::Event};
 use std::{collections::HashMap, time::Duration};
 
@@ -138,10 +140,7 @@ pub(crate) fn cpu_clock(thread: u32) -> Option<u64> {
     // which `pthread_getcpuclockid` computes from a pthread_t. The kernel refuses the number of a thread that has
     // ended, and follows no pointer.
     let clock = (!(thread as libc::clockid_t) << 3) | 0b110;
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: `time` is a live timespec, which the call writes.
-    let failed = unsafe { libc::clock_gettime(clock, &raw mut time) } != 0;
-    (!failed).then(|| time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
+    thread::clock_time(clock)
 }
 
 /// Returns whether a thread sleeps, that is, neither runs nor is ready to. Returns `None` if the system does not report

@@ -4,7 +4,7 @@ use crate::{
     channel::{self, Closed, Receive, set::source::Source},
     cx::{
         Cx,
-        attempt::{Attempt, wait_again_for},
+        attempt::{Attempt, OwnerCell, wait_again_for},
     },
     proto::{
         duplex::{At, Endpoint, Link, Transport},
@@ -17,7 +17,7 @@ use crate::{
         waitable::{Armed, Ended, Waitable},
     },
 };
-use std::{cell::UnsafeCell, fmt};
+use std::fmt;
 
 /// An endpoint whose next step is to receive. Implemented only by the types that [`proto!`](crate::proto!) makes.
 ///
@@ -101,20 +101,19 @@ pub fn is_ready<E: ReceiveEndpoint>(end: &E) -> bool {
 
 /// Receiving from an endpoint of a conversation, as an operation. Made by the method `receiving` of the endpoint.
 pub struct Receiving<'a, E: ReceiveEndpoint> {
-    end: UnsafeCell<&'a mut E>,
+    end: OwnerCell<&'a mut E>,
     wait: <E::Link as Transport>::Wait,
 }
 
 impl<'a, E: ReceiveEndpoint> Receiving<'a, E> {
     #[doc(hidden)]
     pub fn new(end: &'a mut E) -> Self {
-        Self { end: UnsafeCell::new(end), wait: E::Link::wait() }
+        Self { end: OwnerCell::new(end), wait: E::Link::wait() }
     }
 
     fn link(&self) -> &E::Link {
-        // SAFETY: an operation is not `Sync`, so only its owner reaches the field, and no attempt runs while this
-        // reference is used.
-        unsafe { &*self.end.get() }.end().link()
+        // SAFETY: no attempt runs while this reference is used.
+        unsafe { self.end.get() }.end().link()
     }
 }
 
@@ -124,8 +123,7 @@ impl<E: ReceiveEndpoint> Attempt for Receiving<'_, E> {
     const NAME: &'static &'static str = E::NAME;
 
     fn attempt(&self) -> Option<Self::Output> {
-        // SAFETY: an operation is not `Sync`, so only its owner reaches the field. The reference ends here.
-        try_receive(unsafe { &mut **self.end.get() })
+        self.end.with(|end| try_receive(*end))
     }
 }
 

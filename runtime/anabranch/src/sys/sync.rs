@@ -187,10 +187,7 @@ mod tests {
     };
 
     fn cpu_time() -> Duration {
-        let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-        // SAFETY: `time` is a live timespec, which the call writes.
-        assert_eq!(unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) }, 0);
-        Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+        Duration::from_nanos(crate::sys::thread::cpu_time().unwrap())
     }
 
     #[test]

@@ -172,9 +172,15 @@ pub(crate) fn core() -> usize {
 /// Returns how long the calling thread has run, in nanoseconds.
 #[cfg(all(unix, not(any(loom, shuttle))))]
 pub(crate) fn cpu_time() -> Option<u64> {
+    clock_time(libc::CLOCK_THREAD_CPUTIME_ID)
+}
+
+/// Returns what a clock of the system shows, in nanoseconds, or `None` if there is no such clock.
+#[cfg(all(unix, not(any(loom, shuttle))))]
+pub(crate) fn clock_time(clock: libc::clockid_t) -> Option<u64> {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: `time` is a live timespec, which the call writes.
-    let failed = unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) } != 0;
+    let failed = unsafe { libc::clock_gettime(clock, &raw mut time) } != 0;
     (!failed).then(|| time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
 }
 

@@ -10,7 +10,7 @@ use crate::{
     },
     cx::{
         Cx,
-        attempt::{Attempt, wait_without_deadline},
+        attempt::{Attempt, OwnerCell, wait_without_deadline},
     },
     sys::sync::Arc,
     wait::{
@@ -20,7 +20,7 @@ use crate::{
         waitable::{Armed, Ended, Waitable},
     },
 };
-use std::{cell::UnsafeCell, fmt, iter, iter::FusedIterator};
+use std::{fmt, iter, iter::FusedIterator};
 
 /// The receiving end of a broadcast channel; may be cloned. Each clone receives all values.
 pub struct Receiver<T> {
@@ -173,7 +173,7 @@ impl<T> Receiver<T> {
         let versioned: *const Versioned<Log<T>> = &*self.versioned;
         // SAFETY: the receiver keeps the versioned value alive, and the operation borrows the receiver.
         let news = News::of(unsafe { &*versioned });
-        Receiving { news, receiver: UnsafeCell::new(self) }
+        Receiving { news, receiver: OwnerCell::new(self) }
     }
 
     /// Drops all values that are kept if there is no receiver any more.
@@ -200,7 +200,7 @@ impl<T> Receiver<T> {
 /// Receiving, as an operation. Made by [`Receiver::receiving`].
 pub struct Receiving<'a, T> {
     news: News<'a, Log<T>>,
-    receiver: UnsafeCell<&'a mut Receiver<T>>,
+    receiver: OwnerCell<&'a mut Receiver<T>>,
 }
 
 impl<T> Attempt for Receiving<'_, T> {
@@ -209,8 +209,7 @@ impl<T> Attempt for Receiving<'_, T> {
     const NAME: &'static &'static str = &"broadcast::Receiver::recv";
 
     fn attempt(&self) -> Option<Self::Output> {
-        // SAFETY: an operation is not `Sync`, so only its owner reaches the field. The reference ends here.
-        unsafe { &mut *self.receiver.get() }.next()
+        self.receiver.with(|receiver| receiver.next())
     }
 }
 
@@ -219,9 +218,7 @@ crate::cx::operation::into_future!(Receiving<'_, T>, [T];);
 // SAFETY: `news` upholds the contract of `Waitable`, and every call is forwarded to it.
 unsafe impl<T> Waitable for Receiving<'_, T> {
     fn register(&self, armed: Armed) -> bool {
-        // SAFETY: no attempt runs meanwhile, so the reference is unique.
-        let next = unsafe { (*self.receiver.get()).next };
-        self.news.register(next, armed)
+        self.news.register(self.receiver.with(|receiver| receiver.next), armed)
     }
 
     fn unregister(&self, ended: Ended) {

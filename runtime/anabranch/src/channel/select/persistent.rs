@@ -17,13 +17,15 @@ use crate::{
             source::Source,
         },
     },
-    cx::{Operation, attempt::Attempt},
+    cx::{
+        Operation,
+        attempt::{Attempt, OwnerCell},
+    },
     wait::{
         state_word::WaitNode,
         waitable::{Armed, Ended, Waitable},
     },
 };
-use std::cell::UnsafeCell;
 
 /// An operation as a member.
 struct Exclusive<O>(O);
@@ -136,7 +138,7 @@ impl<O: Operation> Persistent<O> {
 
     /// Returns all of them as one operation.
     pub(crate) fn any(&mut self) -> Any<'_, O> {
-        Any { persistent: UnsafeCell::new(self), node: WaitNode::new() }
+        Any { persistent: OwnerCell::new(self), node: WaitNode::new() }
     }
 }
 
@@ -148,16 +150,22 @@ impl<O: Operation> Extend<O> for Persistent<O> {
 
 /// The wait for any of the operations.
 pub(crate) struct Any<'a, O: Operation> {
-    persistent: UnsafeCell<&'a mut Persistent<O>>,
+    persistent: OwnerCell<&'a mut Persistent<O>>,
     node: WaitNode,
+}
+
+impl<O: Operation> Any<'_, O> {
+    fn scheduler(&self) -> &SetScheduler<Exclusive<O>> {
+        // SAFETY: no attempt runs while this reference is used.
+        unsafe { &self.persistent.get().scheduler }
+    }
 }
 
 impl<O: Operation> Attempt for Any<'_, O> {
     type Output = (usize, O::Done);
 
     fn attempt(&self) -> Option<Self::Output> {
-        // SAFETY: this type is not `Sync`, so only its owner reaches the field. The reference ends here.
-        unsafe { &mut *self.persistent.get() }.try_one()
+        self.persistent.with(|persistent| persistent.try_one())
     }
 }
 
@@ -165,12 +173,10 @@ impl<O: Operation> Attempt for Any<'_, O> {
 // ends. Registering is a read-modify-write.
 unsafe impl<O: Operation> Waitable for Any<'_, O> {
     fn register(&self, armed: Armed) -> bool {
-        // SAFETY: no attempt runs meanwhile.
-        unsafe { &(*self.persistent.get()).scheduler }.register(&self.node, armed)
+        self.scheduler().register(&self.node, armed)
     }
 
     fn unregister(&self, ended: Ended) {
-        // SAFETY: no attempt runs meanwhile.
-        unsafe { &(*self.persistent.get()).scheduler }.unregister(&self.node, ended);
+        self.scheduler().unregister(&self.node, ended);
     }
 }

@@ -39,8 +39,7 @@ impl<R: Source> Entry<R> {
     pub(crate) fn new(receiver: R, member: Member, ready_queue: NonNull<ReadyQueue>) -> NonNull<Self> {
         let entry =
             Self { token: Token::new(ready_queue), member, wait: R::wait(), receiver: ManuallyDrop::new(receiver) };
-        // SAFETY: the pointer of a box is not null.
-        unsafe { NonNull::new_unchecked(Box::into_raw(Box::new(entry))) }
+        NonNull::from(Box::leak(Box::new(entry)))
     }
 
     /// Registers at the channel. Returns `false` if there may be something to receive.

@@ -55,7 +55,7 @@ use crate::{
     },
     cx::{
         Cx,
-        attempt::{Attempt, wait_again_for},
+        attempt::{Attempt, OwnerCell, wait_again_for},
     },
     time::NEVER,
     wait::{
@@ -65,7 +65,7 @@ use crate::{
         waitable::{Armed, Ended, Waitable},
     },
 };
-use std::{cell::UnsafeCell, fmt, iter, iter::FusedIterator, mem::ManuallyDrop};
+use std::{fmt, iter, iter::FusedIterator, mem::ManuallyDrop};
 
 /// An entry in the table of members.
 struct Slot<R: Source> {
@@ -247,7 +247,7 @@ impl<R: Receive> ReceiverSet<R> {
     /// [`Select`](crate::channel::Select) and [`select!`](crate::select). A future that is dropped early has received
     /// nothing.
     pub fn receiving(&mut self) -> SetReceiving<'_, R> {
-        SetReceiving { set: UnsafeCell::new(self), node: WaitNode::new() }
+        SetReceiving { set: OwnerCell::new(self), node: WaitNode::new() }
     }
 
     /// Receives from the next ready member, if there is one.
@@ -299,8 +299,15 @@ impl<R: Receive> ReceiverSet<R> {
 
 /// A receive from a set, as an operation. Made by [`ReceiverSet::receiving`].
 pub struct SetReceiving<'a, R: Receive> {
-    set: UnsafeCell<&'a mut ReceiverSet<R>>,
+    set: OwnerCell<&'a mut ReceiverSet<R>>,
     node: WaitNode,
+}
+
+impl<R: Receive> SetReceiving<'_, R> {
+    fn scheduler(&self) -> &SetScheduler<R> {
+        // SAFETY: no attempt runs while this reference is used.
+        unsafe { &self.set.get().scheduler }
+    }
 }
 
 impl<R: Receive> Attempt for SetReceiving<'_, R> {
@@ -309,8 +316,7 @@ impl<R: Receive> Attempt for SetReceiving<'_, R> {
     const NAME: &'static &'static str = &"ReceiverSet::recv";
 
     fn attempt(&self) -> Option<Self::Output> {
-        // SAFETY: an operation is not `Sync`, so only its owner reaches the field. The reference ends here.
-        unsafe { &mut *self.set.get() }.next()
+        self.set.with(|set| set.next())
     }
 }
 
@@ -320,13 +326,11 @@ crate::cx::operation::into_future!(SetReceiving<'_, R>, [R: Receive];);
 // ends. Registering is a read-modify-write.
 unsafe impl<R: Receive> Waitable for SetReceiving<'_, R> {
     fn register(&self, armed: Armed) -> bool {
-        // SAFETY: no attempt runs meanwhile.
-        unsafe { &(*self.set.get()).scheduler }.register(&self.node, armed)
+        self.scheduler().register(&self.node, armed)
     }
 
     fn unregister(&self, ended: Ended) {
-        // SAFETY: no attempt runs meanwhile.
-        unsafe { &(*self.set.get()).scheduler }.unregister(&self.node, ended);
+        self.scheduler().unregister(&self.node, ended);
     }
 }
 

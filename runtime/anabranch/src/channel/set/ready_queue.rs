@@ -124,8 +124,7 @@ impl ReadyQueue {
     /// With the function that frees an entry.
     pub(crate) fn new(free: unsafe fn(*const Token)) -> NonNull<Self> {
         let ready_queue = Self { word: Word::new(QUIET), late: AtomicUsize::new(0), free, left: cell::Cell::new(0) };
-        // SAFETY: the pointer of a box is not null.
-        unsafe { NonNull::new_unchecked(Box::into_raw(Box::new(ready_queue))) }
+        NonNull::from(Box::leak(Box::new(ready_queue)))
     }
 
     /// Takes the called members, in the order of their calls. Called by the set.

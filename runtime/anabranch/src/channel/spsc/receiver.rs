@@ -8,7 +8,7 @@ use crate::{
     },
     cx::{
         Cx,
-        attempt::{Attempt, OperationWait, wait_boxed},
+        attempt::{Attempt, OperationWait, OwnerCell, wait_boxed},
     },
     fiber::switch::PendingSwitch,
     sys::{carrier::is_large, prefetch::prefetch},
@@ -20,7 +20,7 @@ use crate::{
         waitable::{Armed, Ended, Waitable},
     },
 };
-use std::{cell::UnsafeCell, fmt, iter, iter::FusedIterator, ptr};
+use std::{fmt, iter, iter::FusedIterator, ptr};
 
 /// The receiving end of a stream. Dropping it closes the stream, and drops the values in it.
 // See `spsc` for the alignment.
@@ -175,7 +175,7 @@ impl<T> Receiver<T> {
     /// });
     /// ```
     pub fn receiving(&mut self) -> Receiving<'_, T> {
-        Receiving { consumer: UnsafeCell::new(&mut self.consumer), wait: StreamWait::new() }
+        Receiving { consumer: OwnerCell::new(&mut self.consumer), wait: StreamWait::new() }
     }
 
     /// Closes the stream: values sent before can still be received, and nothing can be sent any more.
@@ -219,15 +219,14 @@ impl<T> Receiver<T> {
 #[repr(C)]
 pub struct Receiving<'a, T> {
     wait: StreamWait,
-    consumer: UnsafeCell<&'a mut Consumer<T>>,
+    consumer: OwnerCell<&'a mut Consumer<T>>,
 }
 
 impl<T> Receiving<'_, T> {
     #[inline(always)]
     fn consumer(&self) -> &Consumer<T> {
-        // SAFETY: an operation is not `Sync`, so only its owner reaches the field, and no attempt runs while this
-        // reference is used.
-        unsafe { &**self.consumer.get() }
+        // SAFETY: no attempt runs while this reference is used.
+        unsafe { self.consumer.get() }
     }
 
     /// The slow part of [`recv`](Receiver::recv), up to leaving.
@@ -257,8 +256,7 @@ impl<T> Receiving<'_, T> {
             *result = Some(Err(RecvError::Cancelled));
             return None;
         }
-        // SAFETY: an operation is not `Sync`, so only its owner reaches the field. The reference ends here.
-        if let Some(received) = unsafe { &mut *self.consumer.get() }.pop() {
+        if let Some(received) = self.consumer.with(|consumer| consumer.pop::<T>()) {
             *result = Some(received.map_err(|Closed| RecvError::Closed));
             return None;
         }
@@ -276,12 +274,11 @@ impl<T> Receiving<'_, T> {
         reason: WaitReason,
         result: &mut Option<Result<T, RecvError>>,
     ) -> Option<PendingSwitch> {
-        if cx.ended_local() {
-            // SAFETY: an operation is not `Sync`, so only its owner reaches the field. The reference ends here.
-            if let Some(value) = unsafe { &mut *self.consumer.get() }.pop_fast() {
-                *result = Some(Ok(value));
-                return None;
-            }
+        if cx.ended_local()
+            && let Some(value) = self.consumer.with(|consumer| consumer.pop_fast())
+        {
+            *result = Some(Ok(value));
+            return None;
         }
         self.go_on_slow(cx, reason, result)
     }
@@ -300,8 +297,7 @@ impl<T> Receiving<'_, T> {
     }
 
     fn attempt_large(&self) -> Option<Result<Box<T>, Closed>> {
-        // SAFETY: an operation is not `Sync`, so only its owner reaches the field. The reference ends here.
-        unsafe { &mut *self.consumer.get() }.pop()
+        self.consumer.with(|consumer| consumer.pop())
     }
 
     fn wait_for(&self, reason: WaitReason) -> OperationWait<'_, Self> {
@@ -328,17 +324,14 @@ impl<T> Attempt for Receiving<'_, T> {
         if const { is_large::<T>() } {
             return self.attempt_large().map(|received| received.map(|value| *value));
         }
-        // SAFETY: an operation is not `Sync`, so only its owner reaches the field. The reference ends in this function.
-        let consumer = unsafe { &mut *self.consumer.get() };
-        match consumer.pop_fast() {
+        self.consumer.with(|consumer| match consumer.pop_fast() {
             Some(value) => Some(Ok(value)),
             None => consumer.pop(),
-        }
+        })
     }
 
     fn before_spin(&self) {
-        // SAFETY: an operation is not `Sync`, so only its owner reaches the field. The reference ends here.
-        unsafe { &mut *self.consumer.get() }.before_spin();
+        self.consumer.with(|consumer| consumer.before_spin());
     }
 
     #[inline]

@@ -5,10 +5,10 @@ use crate::{
         Closed, ClosedError, PushError, USED_AGAIN,
         spsc::stream::{producer::Producer, wait::StreamWait},
     },
-    cx::attempt::Attempt,
+    cx::attempt::{Attempt, OwnerCell},
     wait::waitable::{Armed, Ended, Waitable},
 };
-use std::{cell::UnsafeCell, fmt};
+use std::fmt;
 
 /// The right to send one value without waiting. Made by [`Sender::reserve`](super::Sender::reserve).
 #[must_use = "it is there to be used"]
@@ -19,21 +19,23 @@ pub struct Permit<'a, T> {
 /// Reserving room in a stream, as an operation. Made by [`Sender::reserving`](super::Sender::reserving).
 pub struct Reserving<'a, T> {
     /// `None` once a permit has it.
-    producer: UnsafeCell<Option<&'a mut Producer<T>>>,
+    producer: OwnerCell<Option<&'a mut Producer<T>>>,
     wait: StreamWait,
 }
 
 impl<'a, T> Reserving<'a, T> {
     pub(super) fn new(producer: &'a mut Producer<T>) -> Self {
-        Self { producer: UnsafeCell::new(Some(producer)), wait: StreamWait::new() }
+        Self { producer: OwnerCell::new(Some(producer)), wait: StreamWait::new() }
     }
 
-    /// # Safety
-    /// The caller owns the operation, and drops the reference before it does anything else with the operation.
-    #[allow(clippy::mut_from_ref, reason = "see above")]
-    pub(super) unsafe fn producer(&self) -> &mut Producer<T> {
-        // SAFETY: the caller owns the operation and has no other reference to the producer.
-        unsafe { &mut *self.producer.get() }.as_deref_mut().expect(USED_AGAIN)
+    fn producer(&self) -> &Producer<T> {
+        // SAFETY: no attempt runs while this reference is used.
+        unsafe { self.producer.get() }.as_deref().expect(USED_AGAIN)
+    }
+
+    pub(super) fn push(&self, value: T) -> Result<(), (PushError, T)> {
+        // SAFETY: the cell is not `Sync`, so only its owner calls this, and the stream does not know the operation.
+        unsafe { &mut *self.producer.as_ptr() }.as_deref_mut().expect(USED_AGAIN).push(value)
     }
 }
 
@@ -43,18 +45,15 @@ impl<'a, T> Attempt for Reserving<'a, T> {
     const NAME: &'static &'static str = &"spsc::Sender::reserve";
 
     fn attempt(&self) -> Option<Self::Output> {
-        // SAFETY: an operation is not `Sync`, so only its owner reaches the field. The reference ends here.
-        match unsafe { self.producer() }.check() {
-            // SAFETY: as above.
-            Ok(()) => Some(Ok(Permit { producer: unsafe { &mut *self.producer.get() }.take()? })),
+        match self.producer().check() {
+            Ok(()) => Some(Ok(Permit { producer: self.producer.with(Option::take)? })),
             Err(PushError::Closed) => Some(Err(Closed)),
             Err(PushError::Full) => None,
         }
     }
 
     fn before_spin(&self) {
-        // SAFETY: an operation is not `Sync`, so only its owner calls this, and the reference ends with the call.
-        unsafe { self.producer() }.before_spin();
+        self.producer.with(|producer| producer.as_deref_mut().expect(USED_AGAIN).before_spin());
     }
 }
 
@@ -64,13 +63,11 @@ crate::cx::operation::into_future!(Reserving<'a, T>, ['a, T];);
 // ends. The operation borrows the end, and an attempt that fails does not move it.
 unsafe impl<T> Waitable for Reserving<'_, T> {
     fn register(&self, armed: Armed) -> bool {
-        // SAFETY: no attempt runs meanwhile.
-        self.wait.register_producer(unsafe { self.producer() }, armed)
+        self.wait.register_producer(self.producer(), armed)
     }
 
     fn unregister(&self, ended: Ended) {
-        // SAFETY: no attempt runs meanwhile.
-        self.wait.unregister_producer(unsafe { self.producer() }, ended);
+        self.wait.unregister_producer(self.producer(), ended);
     }
 }
 

@@ -228,8 +228,7 @@ impl<T> Attempt for Sending<'_, T> {
 
     fn attempt(&self) -> Option<Self::Output> {
         let value = self.value.take().expect(USED_AGAIN);
-        // SAFETY: an operation is not `Sync`, so only its owner calls this, and the reference ends with the call.
-        match unsafe { self.reserving.producer() }.push(value) {
+        match self.reserving.push(value) {
             Ok(()) => Some(Ok(())),
             Err((PushError::Closed, value)) => Some(Err(ClosedError(value))),
             Err((PushError::Full, value)) => {

@@ -13,7 +13,7 @@ use crate::{
     },
     cx::{
         Cx,
-        attempt::{Attempt, wait_without_deadline},
+        attempt::{Attempt, OwnerCell, wait_without_deadline},
     },
     sys::sync::Arc,
     wait::{
@@ -23,7 +23,7 @@ use crate::{
         waitable::{Armed, Ended, Waitable},
     },
 };
-use std::{cell::UnsafeCell, fmt, iter::FusedIterator};
+use std::{fmt, iter::FusedIterator};
 
 /// Creates a channel that holds one value, the latest one. Senders replace it, and receivers get it.
 ///
@@ -218,7 +218,7 @@ impl<T> Receiver<T> {
         let versioned: *const Versioned<Arc<T>> = &*self.versioned;
         // SAFETY: the receiver keeps the versioned value alive, and the operation borrows the receiver.
         let news = News::of(unsafe { &*versioned });
-        Receiving { news, receiver: UnsafeCell::new(self) }
+        Receiving { news, receiver: OwnerCell::new(self) }
     }
 
     /// Returns whether the channel is closed, so that no value will be sent. There may still be a value to receive.
@@ -235,7 +235,7 @@ impl<T> Receiver<T> {
 /// A receive, as an operation. Made by [`Receiver::receiving`].
 pub struct Receiving<'a, T> {
     news: News<'a, Arc<T>>,
-    receiver: UnsafeCell<&'a mut Receiver<T>>,
+    receiver: OwnerCell<&'a mut Receiver<T>>,
 }
 
 impl<T> Attempt for Receiving<'_, T> {
@@ -244,8 +244,7 @@ impl<T> Attempt for Receiving<'_, T> {
     const NAME: &'static &'static str = &"watch::Receiver::recv";
 
     fn attempt(&self) -> Option<Self::Output> {
-        // SAFETY: an operation is not `Sync`, so only its owner reaches the field. The reference ends here.
-        unsafe { &mut *self.receiver.get() }.next()
+        self.receiver.with(|receiver| receiver.next())
     }
 }
 
@@ -254,9 +253,7 @@ crate::cx::operation::into_future!(Receiving<'_, T>, [T];);
 // SAFETY: `news` upholds the contract of `Waitable`, and every call is forwarded to it.
 unsafe impl<T> Waitable for Receiving<'_, T> {
     fn register(&self, armed: Armed) -> bool {
-        // SAFETY: no attempt runs meanwhile, so the reference is unique.
-        let seen = unsafe { (*self.receiver.get()).seen };
-        self.news.register(seen, armed)
+        self.news.register(self.receiver.with(|receiver| receiver.seen), armed)
     }
 
     fn unregister(&self, ended: Ended) {

@@ -166,16 +166,16 @@ impl StackPool {
     /// Makes the oldest warm stacks cool, and the oldest cool stacks cold.
     #[cold]
     fn cool_down(&mut self) {
-        let batch = &self.free[self.cool..][..BATCH];
-        // SAFETY: these are whole pages of the slabs of this pool. The stacks are free, since their holders gave them
-        // back, so no code uses the pages.
-        unsafe { memory::discard::<BATCH>(array::from_fn(|index| batch[index].lower_pages())) };
-        self.cool += BATCH;
-        if self.cool - self.cold >= self.config.cool + BATCH {
-            let batch = &self.free[self.cold..][..BATCH];
+        let discard = |from: usize, pages: fn(&FiberStack) -> Range<usize>| {
+            let batch = &self.free[from..][..BATCH];
             // SAFETY: these are whole pages of the slabs of this pool. The stacks are free, since their holders gave
             // them back, so no code uses the pages.
-            unsafe { memory::discard::<BATCH>(array::from_fn(|index| batch[index].top_page())) };
+            unsafe { memory::discard::<BATCH>(array::from_fn(|index| pages(&batch[index]))) };
+        };
+        discard(self.cool, FiberStack::lower_pages);
+        self.cool += BATCH;
+        if self.cool - self.cold >= self.config.cool + BATCH {
+            discard(self.cold, FiberStack::top_page);
             self.cold += BATCH;
         }
     }

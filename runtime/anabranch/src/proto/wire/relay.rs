@@ -2,7 +2,7 @@
 
 use crate::{
     channel::Closed,
-    cx::attempt::Attempt,
+    cx::attempt::{Attempt, OwnerCell},
     proto::{
         duplex::{Duplex, Link, Transport, new_conversation},
         ring::Ring,
@@ -13,7 +13,6 @@ use crate::{
         waitable::{Armed, Ended, Waitable, waits_by},
     },
 };
-use std::cell::UnsafeCell;
 
 /// How much room there is for messages from the wire if the protocol sets no limit: the other side must not choose how
 /// much memory it takes.
@@ -86,19 +85,18 @@ waits_by!(wait: Gone<'_>);
 
 /// Receiving the next message, of any state.
 pub(super) struct ReceivingAny<'a, T: Transport> {
-    link: UnsafeCell<&'a mut T>,
+    link: OwnerCell<&'a mut T>,
     wait: T::Wait,
 }
 
 impl<'a, T: Transport> ReceivingAny<'a, T> {
     pub(super) fn new(link: &'a mut T) -> Self {
-        Self { link: UnsafeCell::new(link), wait: T::wait() }
+        Self { link: OwnerCell::new(link), wait: T::wait() }
     }
 
     fn link(&self) -> &T {
-        // SAFETY: an operation is not `Sync`, so only its owner reaches the field, and no attempt runs while this
-        // reference is used.
-        unsafe { &*self.link.get() }
+        // SAFETY: no attempt runs while this reference is used.
+        unsafe { self.link.get() }
     }
 }
 
@@ -106,8 +104,7 @@ impl<T: Transport> Attempt for ReceivingAny<'_, T> {
     type Output = Result<T::Sent, Closed>;
 
     fn attempt(&self) -> Option<Self::Output> {
-        // SAFETY: an operation is not `Sync`, so only its owner reaches the field. The reference ends here.
-        unsafe { &mut **self.link.get() }.recv()
+        self.link.with(|link| link.recv())
     }
 }
 

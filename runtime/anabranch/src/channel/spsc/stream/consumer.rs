@@ -35,13 +35,12 @@ impl<T> Consumer<T> {
     /// value, and no waiter has to be woken. Otherwise returns `None`, and the caller calls [`pop`](Self::pop).
     #[inline(always)]
     pub(crate) fn pop_fast(&mut self) -> Option<T> {
-        let (shared, slot) = (self.at.shared, self.at.slot);
+        let (at, slot) = (self.at, self.at.slot);
         // Checked before `enter`: if this thread turns out to be the owner, no other thread has changed the word since.
         if self.at.slot().word.load() != FULL || self.at.is_last() {
             return None;
         }
-        // SAFETY: the shared part is alive while this end is.
-        let _inside = unsafe { shared.as_ref() }.sides.enter()?;
+        let _inside = at.shared().sides.enter()?;
         // SAFETY: the slot is full, so it belongs to the receiver, and it is not the last of its slab. Only this thread
         // uses the sender, and it does not do so during this call.
         unsafe {
@@ -87,9 +86,8 @@ impl<T> Consumer<T> {
     /// Takes the next value, and wakes the sender if it waits for room. Returns `None` if there is nothing yet.
     #[inline(never)]
     pub(crate) fn pop<V: Carrier<T>>(&mut self) -> Option<Result<V, Closed>> {
-        let shared = self.at.shared;
-        // SAFETY: the shared part is alive while this end is.
-        if let Some(inside) = unsafe { shared.as_ref() }.sides.enter() {
+        let at = self.at;
+        if let Some(inside) = at.shared().sides.enter() {
             let found = self.at.slot().word.load();
             if number_of(found) == EMPTY {
                 // The stream is not closed either, because closing ends the bias.

@@ -67,8 +67,7 @@ pub(crate) fn stream<T>(capacity: Option<usize>) -> (Producer<T>, Consumer<T>) {
         is_bounded: capacity.is_some(),
         is_growing: AtomicBool::new(cfg!(any(loom, shuttle))),
     };
-    // SAFETY: the pointer of a box is not null.
-    let shared = unsafe { NonNull::new_unchecked(Box::into_raw(Box::new(shared))) };
+    let shared = NonNull::from(Box::leak(Box::new(shared)));
     // SAFETY: both were just made.
     let at = || unsafe { Cursor::new(shared, slab) };
     let [first, second] = Side::both();

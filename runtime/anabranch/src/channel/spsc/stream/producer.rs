@@ -56,13 +56,12 @@ impl<T> Producer<T> {
     /// and no waiter has to be woken. Otherwise returns the value, which the caller passes to [`push`](Self::push).
     #[inline(always)]
     pub(crate) fn push_fast(&mut self, value: T) -> Result<(), T> {
-        let (shared, slot) = (self.at.shared, self.at.slot);
+        let (at, slot) = (self.at, self.at.slot);
         // Checked before `enter`: if this thread turns out to be the owner, no other thread has changed the word since.
         if self.at.slot().word.load() != EMPTY || self.at.is_last() {
             return Err(value);
         }
-        // SAFETY: the shared part is alive while this end is.
-        let Some(_inside) = unsafe { shared.as_ref() }.sides.enter() else { return Err(value) };
+        let Some(_inside) = at.shared().sides.enter() else { return Err(value) };
         // SAFETY: the slot is empty, so it belongs to the sender, and it is not the last of its slab. Only this thread
         // uses the receiver, and it does not do so during this call.
         unsafe {
@@ -112,9 +111,8 @@ impl<T> Producer<T> {
     /// Puts a value in and wakes the receiver, if this thread uses both ends and there is room.
     #[inline(always)]
     pub(crate) fn push_local<V: Carrier<T>>(&mut self, value: V) -> Result<(), V> {
-        let shared = self.at.shared;
-        // SAFETY: the shared part is alive while this end is.
-        let Some(inside) = unsafe { shared.as_ref() }.sides.enter() else { return Err(value) };
+        let at = self.at;
+        let Some(inside) = at.shared().sides.enter() else { return Err(value) };
         let found = self.at.slot().word.load();
         if number_of(found) != EMPTY {
             return Err(value);
