@@ -14,7 +14,7 @@ use crate::{
     fiber::fiber::Fiber,
     fork::{
         frame::Frame,
-        join::{Fork, Job},
+        join::{End, Fork, Job},
         scope::report,
     },
     pool::worker::Worker,
@@ -25,6 +25,7 @@ use crate::{
     trace::Origin,
     wait::{
         cancel::CancelScope,
+        latch::LatchWait,
         suspend::{Suspend, WaitReason},
     },
 };
@@ -114,9 +115,9 @@ impl Cx<'_> {
             fork.pin();
         }
         let is_requested = worker.compute.stack.is_requested();
-        // SAFETY: a fiber or thread with a `Cx` is in a pool, and this is its thread. The frame is popped below, before
-        // `fork` ends.
-        unsafe { worker.compute.stack.push(fork.frame()) };
+        // SAFETY: a fiber or thread with a `Cx` is in a pool, and does not change its thread, which is this one. The
+        // fork is ended below.
+        let linked = unsafe { fork.link(worker) };
         if is_requested {
             worker.fork_join().serve(Origin { at: Some(reason.at), job: type_name::<Half<B>> });
         }
@@ -125,14 +126,9 @@ impl Cx<'_> {
         if ra.is_err() {
             cancel.cancel();
         }
-        // SAFETY: the frame was pushed above, and all frames that `a` pushed have been popped. A fiber or thread does
-        // not change its worker.
-        let rb = unsafe {
-            if !worker.compute.stack.pop(fork.frame()) && self.finish(worker, &fork, reason) {
-                Either::Result(fork.take_result())
-            } else {
-                Either::Half(fork.take_job())
-            }
+        let rb = match linked.end_offered(move |done| self.wait_shielded(&LatchWait::new(done), reason)) {
+            End::Own(job) => Either::Half(job.take()),
+            End::Done(result) => Either::Result(result),
         };
         match (ra, rb) {
             (Ok(ra), Either::Half(half)) => {
@@ -202,18 +198,6 @@ impl Cx<'_> {
             (Err((error, true)), _) | (_, Some(Err((error, _)))) | (Err((error, false)), _) => Err(error),
             (Ok(_), None) => unreachable!("the second half is left out when the first has failed"),
         }
-    }
-
-    /// Ends a fork that was popped and may be published. Returns `true` if another fiber has run it.
-    ///
-    /// # Safety
-    /// This fiber or thread pushed the fork and has just popped it.
-    #[cold]
-    #[inline(never)]
-    unsafe fn finish<J: Job>(&self, worker: &Worker, fork: &Fork<J>, reason: WaitReason) -> bool {
-        // SAFETY: the caller has pushed the fork on this worker's stack and has just popped it.
-        let offer = unsafe { worker.compute.stack.finish_offered(fork.frame()) };
-        offer.is_some_and(|offer| !offer.take_back(self, reason))
     }
 }
 

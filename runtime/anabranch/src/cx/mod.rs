@@ -10,7 +10,6 @@ pub(crate) mod limit;
 pub(crate) mod one_fiber;
 pub(crate) mod operation;
 pub(crate) mod plain_thread;
-pub(crate) mod take_back;
 pub(crate) mod wait;
 
 cfg_if! {

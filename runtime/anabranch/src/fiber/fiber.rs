@@ -321,7 +321,7 @@ impl Fiber {
             self.forks.set(ptr::null());
             // SAFETY: `prepare_switch` detached the list, and the frames are on the fiber's stack. No other fiber runs
             // on this worker, so no frame is linked.
-            unsafe { self.home().compute.stack.attach(forks) };
+            unsafe { self.home().compute.stack.replace(forks) };
         }
     }
 

@@ -32,7 +32,7 @@ impl Fiber {
             home.fork_join().publish_all();
             // SAFETY: this thread is the owner. `publish_all` has published all frames, and `may_switch` excludes those
             // that go onto the shelf.
-            self.forks.set(unsafe { home.compute.stack.detach() });
+            self.forks.set(unsafe { home.compute.stack.replace(ptr::null()) });
         }
         // SAFETY: this is called on the fiber's stack, so its exit is alive. A fiber that can continue has left its
         // stack, so its exit is alive too.

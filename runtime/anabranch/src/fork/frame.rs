@@ -124,7 +124,7 @@ pub(crate) struct Shelved {
     pub(crate) lineage: Lineage,
     /// The parker of the thread that waits for it. It belongs to a worker, which outlives every frame of its thread.
     pub(super) owner: *const Parker,
-    done: AtomicBool,
+    pub(super) done: AtomicBool,
 }
 
 impl Shelved {
@@ -170,7 +170,7 @@ enum Kind {
 /// The head of every frame.
 #[repr(C)]
 pub(crate) struct Frame {
-    execute: unsafe fn(*const Frame),
+    pub(super) execute: unsafe fn(*const ()),
     /// The fork that was the newest before this one.
     previous: *const Frame,
     is_published: AtomicBool,
@@ -183,10 +183,10 @@ pub(crate) struct Frame {
 }
 
 impl Frame {
-    /// Creates a private frame. `execute` runs the work, catches its panic and stores the result. The thief calls it,
-    /// at most once. `previous` is the newest fork of this thread so far.
+    /// Creates a private frame. `execute` gets the address of the frame, runs the work, catches its panic and stores
+    /// the result. The thief calls it, at most once. `previous` is the newest fork of this thread so far.
     #[inline(always)]
-    pub(crate) fn new(execute: unsafe fn(*const Frame), previous: *const Frame, may_wait: bool) -> Self {
+    pub(crate) fn new(execute: unsafe fn(*const ()), previous: *const Frame, may_wait: bool) -> Self {
         Self {
             execute,
             previous,
@@ -237,15 +237,6 @@ impl Frame {
         self.late.get().cast()
     }
 
-    /// Takes the offer out of a popped frame that may wait.
-    ///
-    /// # Safety
-    /// The frame was published, it is popped, and this is called once.
-    pub(crate) unsafe fn take_offer(&self) -> Arc<Offer> {
-        // SAFETY: the publication wrote the offer, and only this call, the only one, reads it.
-        unsafe { ManuallyDrop::take(&mut (*self.late()).offer) }
-    }
-
     /// Runs the work of a frame that was taken. The caller notifies the owner afterwards.
     ///
     /// # Safety
@@ -253,7 +244,7 @@ impl Frame {
     pub(crate) unsafe fn execute(this: *const Frame) {
         // SAFETY: the caller has taken the frame, so it is alive until the owner is notified. `new` was given the
         // `execute` of this frame.
-        unsafe { ((*this).execute)(this) }
+        unsafe { ((*this).execute)(this.cast()) }
     }
 
     /// Returns the data that a frame has from its publication on the shelf until it is over.
@@ -263,19 +254,5 @@ impl Frame {
     pub(crate) unsafe fn shelved(&self) -> &Shelved {
         // SAFETY: the publication wrote this. Since then it is only read, and `done` is atomic.
         unsafe { &(*self.late()).shelved }
-    }
-
-    /// Notifies the owner that a frame of the shelf was run. The frame may be gone when this returns.
-    ///
-    /// # Safety
-    /// The caller took the frame and has run it.
-    pub(crate) unsafe fn finish(this: *const Frame) {
-        // SAFETY: the caller took the frame, and a taken frame belongs to the thief (state table) until `done` is set.
-        // It may be gone from then on. The parker belongs to a worker, which outlives it.
-        unsafe {
-            let owner = (*this).shelved().owner;
-            (*this).shelved().done.store(true, Ordering::Release);
-            (*owner).unpark();
-        }
     }
 }

@@ -17,10 +17,15 @@
 //! the unbalanced tree, whose forks capture four values, the two took more than half of what a fork added.
 
 use crate::{
-    fork::{frame::Frame, scope::report, stack::Outcome},
+    fork::{
+        frame::Frame,
+        scope::report,
+        stack::{Outcome, Popped},
+    },
     pool::{handle::Pool, worker::Worker},
     sys::unwind::{catch_unwind, resume_unwind},
     trace::{Origin, work_span},
+    wait::latch::Latch,
 };
 use std::{
     any::type_name,
@@ -134,75 +139,103 @@ impl<J: Job> Fork<J> {
     /// Runs the job for the thief, and stores the result.
     ///
     /// # Safety
-    /// `frame` was made by [`frame`](Self::frame) from a `Fork<J>` that the caller has taken, and its job has not been
-    /// run.
-    unsafe fn execute(frame: *const Frame) {
-        let this = frame.cast::<Self>();
+    /// `fork` is the [`frame`](Self::frame) of a `Fork<J>` that the caller has taken, and its job has not been run.
+    unsafe fn execute(fork: *const ()) {
+        let this = fork.cast::<Self>();
         // SAFETY: the caller's pointer is one to the whole fork, and a taken fork belongs to the thief until it is
         // done. The payload is the job, since that has not been run.
         unsafe {
             let payload = (*this).payload.get();
             let job = ManuallyDrop::take(&mut (*payload).job);
             let is_migrated =
-                J::MAY_WAIT || !ptr::eq((*frame).shelved().owner, &raw const Worker::current().parking.parker);
+                J::MAY_WAIT || !ptr::eq((*this).frame.shelved().owner, &raw const Worker::current().parking.parker);
             let result = catch_unwind(AssertUnwindSafe(|| job.run(is_migrated)));
             (*payload).result = ManuallyDrop::new(result);
         }
     }
 
+    /// Links the fork to the stack of its worker.
+    ///
     /// # Safety
-    /// The fork was never published or has been reclaimed, and neither this nor `take_result` has been called.
+    /// The calling thread owns the stack, which is not that of a thread outside. The fork was made to follow the newest
+    /// frame. The thread ends it before it dies, and after all forks that it links meanwhile.
     #[inline(always)]
-    pub(crate) unsafe fn take_job(&self) -> J {
-        // SAFETY: the fork was never published or has been reclaimed, so no thief has replaced the job or accesses it.
-        // The caller takes it out once.
-        unsafe { ManuallyDrop::take(&mut (*self.payload.get()).job) }
-    }
-
-    /// # Safety
-    /// The fork is done: a thief has run it, or its owner has, in `ForkJoin::finish`. This is called once.
-    pub(crate) unsafe fn take_result(&self) -> thread::Result<J::Output> {
-        // SAFETY: the caller has seen that the fork is done. So whichever thread has run it has stored the result, and
-        // accesses it no more. The caller takes it out once.
-        unsafe { ManuallyDrop::take(&mut (*self.payload.get()).result) }
+    pub(crate) unsafe fn link<'a>(&'a self, worker: &'a Worker) -> Linked<'a, J> {
+        // SAFETY: the caller owns the stack, and made the fork to follow the newest frame. It ends the fork in time.
+        unsafe { worker.compute.stack.push(self.frame()) };
+        Linked { worker, fork: self }
     }
 }
 
-/// Ends the fork when the first closure panics: nothing may refer to the frame when its stack is unwound.
-struct Unwind<'a, J: Job> {
+/// A fork that is linked. Dropping it, when the first closure panics, ends the fork: nothing may refer to the frame
+/// when its stack is unwound.
+pub(crate) struct Linked<'a, J: Job> {
     worker: &'a Worker,
     fork: &'a Fork<J>,
 }
 
-impl<J: Job> Drop for Unwind<'_, J> {
+/// The job of a fork that was not run. The fork was private or reclaimed, so this thread alone has it.
+pub(crate) struct OwnJob<'a, J: Job>(&'a Fork<J>);
+
+impl<J: Job> OwnJob<'_, J> {
+    #[inline(always)]
+    pub(crate) fn take(self) -> J {
+        // SAFETY: no thief has replaced the job or accesses it. This consumes the only permission to take it.
+        unsafe { ManuallyDrop::take(&mut (*self.0.payload.get()).job) }
+    }
+}
+
+/// How a fork has ended.
+pub(crate) enum End<'a, J: Job> {
+    Own(OwnJob<'a, J>),
+    /// A thief has run it, or its owner has, in `ForkJoin::finish`.
+    Done(thread::Result<J::Output>),
+}
+
+impl<'a, J: Job> Linked<'a, J> {
+    /// Unlinks a fork of compute code, and waits until it has ended if a thief runs it.
+    #[inline(always)]
+    pub(crate) fn end(self) -> End<'a, J> {
+        self.end_by(|worker, popped| worker.fork_join().finish(popped))
+    }
+
+    /// Unlinks a fork that may wait, and calls `wait` until the latch is set if another fiber runs it.
+    #[inline(always)]
+    pub(crate) fn end_offered(self, wait: impl FnMut(&Latch)) -> End<'a, J> {
+        self.end_by(|_, popped| popped.finish_offered(wait))
+    }
+
+    #[inline(always)]
+    fn end_by(self, finish: impl FnOnce(&Worker, Popped<'_>) -> Outcome) -> End<'a, J> {
+        let this = ManuallyDrop::new(self);
+        // SAFETY: the caller of `link` ends the forks that it has linked in reverse order, and this one only here,
+        // since it is consumed. It keeps the frame alive meanwhile.
+        let popped = unsafe { this.worker.compute.stack.pop(this.fork.frame()) };
+        match popped.map_or(Outcome::Private, |popped| finish(this.worker, popped)) {
+            // SAFETY: the fork is done, so whichever thread has run it has stored the result, and accesses it no more.
+            // It is taken out once, as this consumes the link.
+            Outcome::Done => End::Done(unsafe { ManuallyDrop::take(&mut (*this.fork.payload.get()).result) }),
+            Outcome::Private | Outcome::Reclaimed => End::Own(OwnJob(this.fork)),
+        }
+    }
+}
+
+impl<J: Job> Drop for Linked<'_, J> {
     // Inlined down to the call, so that the fields stay in registers: a fork must not pay for a panic that does not
     // come.
     #[inline(always)]
     fn drop(&mut self) {
-        // SAFETY: `run_linked` made this for the frame that it pushed. The frame is still linked, since `run_linked`
-        // unwinds before its caller can pop it.
-        unsafe { abandon(self.worker, self.fork) }
+        abandon(Self { ..*self });
     }
 }
 
-/// # Safety
-/// Only the owner calls this. The frame of `fork` is the newest that it has not popped, as for
-/// [`ForkStack::pop`](crate::fork::stack::ForkStack::pop).
 #[cold]
 #[inline(never)]
-unsafe fn abandon<J: Job>(worker: &Worker, fork: &Fork<J>) {
-    let frame = fork.frame();
-    // SAFETY: the caller owns the stack, and the frame of `fork` is its newest. A fork that is private or was reclaimed
-    // has its job; one that is done has its result. Either belongs to this thread alone.
-    unsafe {
-        if worker.compute.stack.pop(frame) || worker.fork_join().finish(frame) != Outcome::Done {
-            drop(fork.take_job());
-        } else {
-            match fork.take_result() {
-                Ok(result) => drop(result),
-                Err(panic) => report(panic),
-            }
-        }
+fn abandon<J: Job>(linked: Linked<'_, J>) {
+    match linked.end() {
+        End::Own(job) => drop(job.take()),
+        End::Done(Ok(result)) => drop(result),
+        End::Done(Err(panic)) => report(panic),
     }
 }
 
@@ -254,49 +287,25 @@ where
     // SAFETY: `MaybeUninit<J>` may have any bytes. The copy is used only if the job in the frame is not, below.
     let copy = unsafe { (&raw const job).cast::<MaybeUninit<J>>().read() };
     let fork = Fork::new(job, worker.compute.stack.newest());
-    let ra = if J::LOOKS_FOR_REQUESTS && worker.compute.stack.is_requested() {
+    // SAFETY: this thread owns the stack, and `fork` follows its newest frame and is ended below. The thread is in a
+    // pool: the worker entry outside of every pool is always asked, and a job that does not look is in a pool.
+    let link = || unsafe { fork.link(worker) };
+    let (linked, ra) = if J::LOOKS_FOR_REQUESTS && worker.compute.stack.is_requested() {
         if worker.registry().is_none() {
-            // SAFETY: the fork was never linked, so it was never published. Its job is taken once, here.
-            return outside.run(a, unsafe { fork.take_job() });
+            // The fork was not linked, so this thread alone has its job.
+            return outside.run(a, OwnJob(&fork).take());
         }
         let at = if J::TRACKS_CALLER { Some(Location::caller()) } else { None };
-        // SAFETY: this thread owns the stack of its worker entry in a pool, and `fork` follows its newest frame. It is
-        // popped below.
-        unsafe { run_linked(worker, &fork, || serve_first((worker, a), Origin { at, job: type_name::<J> })) }
+        (link(), serve_first((worker, a), Origin { at, job: type_name::<J> }))
     } else {
-        // SAFETY: this thread owns the stack, and `fork` follows its newest frame and is popped below. The thread is in
-        // a pool: the worker entry outside of every pool is always asked, and so is one whose job does not look.
-        unsafe { run_linked(worker, &fork, a) }
+        (link(), a())
     };
-    let frame = fork.frame();
-    // SAFETY: `run_linked` pushed the frame, and whatever `a` pushed has been popped. A fork that is still private, or
-    // was reclaimed, belongs to this thread alone and has its job, of which either the original or the copy is taken;
-    // one that is done has its result.
-    unsafe {
-        if !worker.compute.stack.pop(frame) && worker.fork_join().finish(frame) == Outcome::Done {
-            return match fork.take_result() {
-                Ok(result) => stolen(ra, result),
-                Err(panic) => resume_unwind(panic),
-            };
-        }
-        own(ra, if J::STAYS_IN_REGISTERS { copy.assume_init() } else { fork.take_job() })
+    match linked.end() {
+        // SAFETY: the fork has its job, of which either the original or the copy is taken.
+        End::Own(job) => own(ra, if J::STAYS_IN_REGISTERS { unsafe { copy.assume_init() } } else { job.take() }),
+        End::Done(Ok(result)) => stolen(ra, result),
+        End::Done(Err(panic)) => resume_unwind(panic),
     }
-}
-
-/// Links the fork and runs `a`. If `a` panics this ends the fork; otherwise the caller pops it.
-///
-/// # Safety
-/// Only the owner calls this. The frame of `fork` follows its newest one and is popped before it ends, as for
-/// [`ForkStack::push`](crate::fork::stack::ForkStack::push).
-#[inline(always)]
-unsafe fn run_linked<J: Job, RA>(worker: &Worker, fork: &Fork<J>, a: impl FnOnce() -> RA) -> RA {
-    // SAFETY: the caller owns the stack, and made the frame of `fork` to follow the newest. `Unwind` or the caller pops
-    // it before it ends.
-    unsafe { worker.compute.stack.push(fork.frame()) };
-    let unwind = Unwind { worker, fork };
-    let ra = a();
-    std::mem::forget(unwind);
-    ra
 }
 
 /// Serves the demand for work, then runs `a`.

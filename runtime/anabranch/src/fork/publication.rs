@@ -11,6 +11,26 @@ use crate::{
 };
 use std::{mem::ManuallyDrop, ptr, sync::Arc};
 
+/// The data under the gate, the lock of publication.
+pub(super) struct Gate {
+    /// The oldest private frame, as the last publication left it; null if it left none.
+    pub(super) oldest: *const Frame,
+    /// The number of raids since the owner last published something itself.
+    pub(super) raids: u32,
+    /// How often the owner has served a demand.
+    pub(super) serves: u64,
+    /// The root in which a raid has published everything, and the newest frame that it has seen; see the module.
+    pub(super) swept: Option<(u64, *const Frame)>,
+    /// The pieces of work that run on this thread, the innermost first.
+    pub(super) running: *const Running,
+}
+
+impl Gate {
+    pub(super) const fn new() -> Self {
+        Self { oldest: ptr::null(), raids: 0, serves: 0, swept: None, running: ptr::null() }
+    }
+}
+
 /// The right to publish the private frames of a stack. Nobody else accesses their [`Late`] meanwhile.
 pub(super) struct Publication<'g> {
     /// The oldest private frame, which is traced; null if there is none.
@@ -21,10 +41,10 @@ impl<'g> Publication<'g> {
     /// Traces the private frames from `newest` on.
     ///
     /// # Safety
-    /// `oldest` and `running` are in the gate of a stack, which the caller holds while this exists, and `newest` is the
-    /// newest frame of that stack. No pop of a linked frame ends meanwhile. The owner takes a published frame off the
-    /// shelf, or takes its offer, before the frame ends.
-    pub(super) unsafe fn new(oldest: &'g mut *const Frame, mut running: *const Running, newest: *const Frame) -> Self {
+    /// `newest` is the newest frame of the stack that has this gate. No pop of a linked frame ends meanwhile. The owner
+    /// takes a published frame off the shelf, or takes its offer, before the frame ends.
+    pub(super) unsafe fn new(gate: &'g mut Gate, newest: *const Frame) -> Self {
+        let (oldest, mut running) = (&mut gate.oldest, gate.running);
         let (mut next, mut newer) = (newest, ptr::null());
         // SAFETY: no frame of the list is popped meanwhile. The records of what runs are alive: they change only under
         // the gate. Only this publisher accesses `late` of a private frame.
@@ -50,9 +70,20 @@ impl<'g> Publication<'g> {
         Self { oldest }
     }
 
-    /// Publishes the oldest private frame, on the shelf or by an offer. `owner` will wait for it. Returns `false` if
-    /// there is none.
-    pub(super) fn publish_next(&mut self, shelf: &Shelf, owner: *const Parker, offer: impl FnOnce(Arc<Offer>)) -> bool {
+    /// Publishes the oldest private frames, at most `most`, on the shelf or by offers. `owner` will wait for them.
+    /// Returns their number.
+    pub(super) fn publish(
+        mut self,
+        shelf: &Shelf,
+        owner: *const Parker,
+        most: usize,
+        mut offer: impl FnMut(Arc<Offer>),
+    ) -> usize {
+        (0..most).take_while(|_| self.publish_next(shelf, owner, &mut offer)).count()
+    }
+
+    /// Returns `false` if there is none.
+    fn publish_next(&mut self, shelf: &Shelf, owner: *const Parker, offer: impl FnOnce(Arc<Offer>)) -> bool {
         let oldest = *self.oldest;
         // SAFETY: `new` demands that the frame stays linked, so it is alive, and that nobody else accesses `late`. It
         // was traced. The work that forked it is below it on the stack and has not ended.
@@ -64,7 +95,7 @@ impl<'g> Publication<'g> {
         };
         if frame.may_wait() {
             // SAFETY: the frame is alive until the offer is taken, and the thread that takes the offer owns it.
-            let made = Arc::new(unsafe { Offer::new(execute, oldest.cast()) });
+            let made = Arc::new(unsafe { Offer::new(frame.execute, oldest.cast()) });
             // SAFETY: see above.
             unsafe { frame.late().write(Late { offer: ManuallyDrop::new(Arc::clone(&made)) }) };
             frame.set_published();
@@ -80,11 +111,4 @@ impl<'g> Publication<'g> {
         }
         true
     }
-}
-
-/// # Safety
-/// The caller has taken the frame, and runs it once, as for [`Frame::execute`].
-unsafe fn execute(frame: *const ()) {
-    // SAFETY: the caller has taken the frame and runs it once.
-    unsafe { Frame::execute(frame.cast()) };
 }

@@ -7,21 +7,31 @@
 //! raider holds no lock meanwhile, and the owners go on: they take their gate at each pop, and find it free.
 
 use crate::{
-    fork::{
-        offer::Offer,
-        stack::{Closed, ForkStack},
-    },
+    fork::{offer::Offer, publication::Publication, stack::ForkStack},
     sys::{
         asymmetric_fence::{self, Fence},
         parker::Parker,
+        sync::{Ordering, lock},
     },
 };
 use std::sync::Arc;
 
-/// Stacks that are closed, each with its owner. See the [module](self).
+/// The number of raids after which the number of frames that a raid publishes no longer doubles.
+const MAX_DOUBLINGS: u32 = 16;
+
+/// Stacks that are closed. See the [module](self).
 #[must_use = "the stacks stay closed until the raid publishes"]
 pub(crate) struct Raid<'a, W> {
-    closed: Vec<(W, &'a ForkStack, Closed)>,
+    closed: Vec<Closed<'a, W>>,
+}
+
+/// A closed stack, and what the raider has read when it closed it.
+struct Closed<'a, W> {
+    owner: W,
+    stack: &'a ForkStack,
+    /// The number of the root, if the owner is asked.
+    demand: Option<u64>,
+    serves: u64,
 }
 
 impl<'a, W: Copy> Raid<'a, W> {
@@ -29,14 +39,28 @@ impl<'a, W: Copy> Raid<'a, W> {
         Self { closed: Vec::new() }
     }
 
-    /// Adds the stack of an owner, unless there is nothing to be found. `roots` counts the roots that the worker entry
-    /// of the owner has had.
+    /// Closes the stack of an owner, or leaves it as it is if a raid can find nothing. `roots` counts the roots that
+    /// the worker entry of the owner has had.
     pub(crate) fn add(&mut self, owner: W, stack: &'a ForkStack, roots: impl FnOnce() -> u64) {
-        self.closed.extend(stack.close(roots).map(|closed| (owner, stack, closed)));
+        let gate = lock(&stack.gate);
+        let newest = stack.newest();
+        if newest.is_null() {
+            return;
+        }
+        let demand = stack.is_requested().then(roots);
+        if stack.fence == Fence::Asymmetric {
+            // It is closed if another raider is about to publish.
+            let is_swept = gate.swept.is_some() && gate.swept == demand.map(|root| (root, newest));
+            if is_swept || stack.signals.is_closed.load(Ordering::Relaxed) {
+                return;
+            }
+            stack.signals.is_closed.store(true, Ordering::Relaxed);
+        }
+        self.closed.push(Closed { owner, stack, demand, serves: gate.serves });
     }
 
-    /// Publishes the oldest frames for each owner, at most `most` in the first raid, and opens the stacks again. Calls
-    /// `published` with the number of them.
+    /// Publishes the oldest frames for each owner, and opens the stacks again. Calls `published` with the number of
+    /// them: at most `most`, and twice as many at each raid that follows, since a blocked owner may wait for all.
     pub(crate) fn publish(
         self,
         most: usize,
@@ -44,12 +68,25 @@ impl<'a, W: Copy> Raid<'a, W> {
         offer: impl Fn(W, Arc<Offer>),
         mut published: impl FnMut(W, usize),
     ) {
-        if self.closed.iter().any(|(_, stack, _)| stack.fence() == Fence::Asymmetric) {
+        if self.closed.iter().any(|closed| closed.stack.fence == Fence::Asymmetric) {
             asymmetric_fence::heavy();
         }
-        for (owner, stack, closed) in self.closed {
-            // SAFETY: `closed` is of this stack. The barrier came after all stacks were closed.
-            let count = unsafe { stack.publish_closed(closed, parker(owner), most, |made| offer(owner, made)) };
+        for Closed { owner, stack, demand, serves } in self.closed {
+            let mut gate = lock(&stack.gate);
+            let newest = stack.tail.load(Ordering::Acquire);
+            let most = most.saturating_mul(1 << gate.raids.min(MAX_DOUBLINGS));
+            gate.raids += 1;
+            // SAFETY: the barrier came after the stack was closed, and this thread has the gate, so no pop of a linked
+            // frame ends. The acquire load of `tail` makes the frames visible. The owner ends a published frame as a
+            // `Popped`.
+            let publication = unsafe { Publication::new(&mut gate, newest) };
+            let count = publication.publish(&stack.shelf, parker(owner), most, |made| offer(owner, made));
+            let is_swept = gate.oldest.is_null() && gate.serves == serves;
+            gate.swept = demand.filter(|_| is_swept).map(|root| (root, newest.cast_const()));
+            if stack.fence == Fence::Asymmetric {
+                stack.signals.is_closed.store(false, Ordering::Release);
+            }
+            drop(gate);
             published(owner, count);
         }
     }

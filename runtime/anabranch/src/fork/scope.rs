@@ -58,19 +58,6 @@ impl Parent {
             None => Self::Outside(Arc::new(Parker::new())),
         }
     }
-
-    /// Unparks the parent.
-    ///
-    /// # Safety
-    /// The worker of a `Member` is alive: the caller is a thread of its pool.
-    unsafe fn unpark(&self) {
-        match self {
-            // SAFETY: the caller guarantees that the worker is alive.
-            Self::Member(worker) => unsafe { (**worker).parking.unpark() },
-            Self::Foreign(home, index) => home.worker(*index).parking.unpark(),
-            Self::Outside(parker) => parker.unpark(),
-        }
-    }
 }
 
 impl ScopeData {
@@ -146,7 +133,7 @@ impl ScopeData {
     /// The task is still pending; the data may be gone afterwards.
     unsafe fn strike(this: *const Self, panic: Option<Panic>) {
         // SAFETY: the caller's task is pending, so the data is alive until the decrement. The calling thread runs the
-        // task in the pool of the scope.
+        // task in the pool of the scope, which has the worker of a `Member`.
         unsafe {
             if let Some(panic) = panic {
                 let surplus = {
@@ -159,7 +146,11 @@ impl ScopeData {
             }
             let parent = (*this).parent.clone();
             if (*this).pending.fetch_sub(1, Ordering::AcqRel) == 1 {
-                parent.unpark();
+                match parent {
+                    Parent::Member(worker) => (*worker).parking.unpark(),
+                    Parent::Foreign(home, index) => home.worker(index).parking.unpark(),
+                    Parent::Outside(parker) => parker.unpark(),
+                }
             }
         }
     }

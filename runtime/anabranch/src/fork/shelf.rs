@@ -219,12 +219,15 @@ impl Claim {
 
     /// Runs the frame and notifies its owner.
     pub(crate) fn run(self) {
-        // SAFETY: this claim proves that the frame was taken, and is consumed here, so the frame is run once. The shelf
-        // belongs to a worker, which outlives the frames. The frame may be gone after the last call.
+        // SAFETY: this claim proves that the frame was taken, and is consumed here, so the frame is run once. It
+        // belongs to this thread until `done` is set, and may be gone from then on. The shelf and the parker belong to
+        // a worker, which outlives the frames.
         unsafe {
             Frame::execute(self.frame);
             (*self.shelf).settle(self.position);
-            Frame::finish(self.frame);
+            let owner = (*self.frame).shelved().owner;
+            (*self.frame).shelved().done.store(true, Ordering::Release);
+            (*owner).unpark();
         }
     }
 }

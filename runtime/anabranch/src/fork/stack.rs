@@ -80,7 +80,7 @@ use crate::{
     fork::{
         frame::{Frame, Lineage, Running},
         offer::Offer,
-        publication::Publication,
+        publication::{Gate, Publication},
         shelf::Shelf,
     },
     sys::{
@@ -88,55 +88,26 @@ use crate::{
         parker::Parker,
         sync::{AtomicBool, AtomicPtr, Mutex, Ordering, lock},
     },
+    wait::latch::Latch,
 };
 use crossbeam_utils::CachePadded;
-use std::{ptr, sync::Arc};
-
-/// The number of raids after which the number of frames that a raid publishes no longer doubles.
-const MAX_DOUBLINGS: u32 = 16;
-
-/// The data under the gate, the lock of publication.
-struct Gate {
-    /// The oldest private frame, as the last publication left it; null if it left none.
-    oldest: *const Frame,
-    /// The number of raids since the owner last published something itself.
-    raids: u32,
-    /// How often the owner has served a demand.
-    serves: u64,
-    /// The root in which a raid has published everything, and the newest frame that it has seen; see the module.
-    swept: Option<(u64, *const Frame)>,
-    /// The pieces of work that run on this thread, the innermost first.
-    running: *const Running,
-}
-
-impl Gate {
-    const fn new() -> Self {
-        Self { oldest: ptr::null(), raids: 0, serves: 0, swept: None, running: ptr::null() }
-    }
-}
-
-/// What a raider has read when it closed a stack.
-pub(super) struct Closed {
-    /// The number of the root, if the owner is asked.
-    demand: Option<u64>,
-    serves: u64,
-}
+use std::{mem::ManuallyDrop, ptr, sync::Arc};
 
 /// The flags that the owner reads at each fork and join, and that other threads write rarely.
-struct Signals {
+pub(super) struct Signals {
     /// A thief asks for work.
     is_requested: AtomicBool,
     /// A raider will walk the list: no pop ends without the gate.
-    is_closed: AtomicBool,
+    pub(super) is_closed: AtomicBool,
 }
 
 /// See the [module](self).
 pub(crate) struct ForkStack {
     /// The newest frame. Alone on its line: the owner writes it at each fork, and only a raider looks at it.
-    tail: CachePadded<AtomicPtr<Frame>>,
-    signals: CachePadded<Signals>,
-    fence: Fence,
-    gate: Mutex<Gate>,
+    pub(super) tail: CachePadded<AtomicPtr<Frame>>,
+    pub(super) signals: CachePadded<Signals>,
+    pub(super) fence: Fence,
+    pub(super) gate: Mutex<Gate>,
     pub(crate) shelf: Shelf,
 }
 
@@ -146,6 +117,13 @@ unsafe impl Send for ForkStack {}
 // SAFETY: all shared data is atomic or behind the gate. The methods that only the owner may call on the frames are
 // unsafe, and their callers are the owner.
 unsafe impl Sync for ForkStack {}
+
+/// A frame that its owner has popped, and that may be published. It is finished before it dies.
+#[must_use]
+pub(crate) struct Popped<'a> {
+    stack: &'a ForkStack,
+    frame: *const Frame,
+}
 
 /// What became of a fork that may have been published.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -213,46 +191,18 @@ impl ForkStack {
         self.tail.store(frame.cast_mut(), Ordering::Release);
     }
 
-    /// Unlinks the newest frame. Returns `true` if the frame is certainly private: then it belongs to the owner alone.
-    /// Otherwise [`finish`](Self::finish) has to follow.
+    /// Unlinks the newest frame. Returns `None` if the frame is certainly private: then it belongs to the owner alone.
     ///
     /// # Safety
-    /// Only the owner calls this, with the frame that it pushed last of those it has not popped.
+    /// Only the owner calls this, with the frame that it pushed last of those it has not popped. The frame is alive
+    /// until the result was finished.
     #[inline(always)]
-    pub(crate) unsafe fn pop(&self, frame: *const Frame) -> bool {
-        // SAFETY: the caller owns the frame, and it is alive until its join ends.
-        let frame = unsafe { &*frame };
-        self.tail.store(frame.previous().cast_mut(), Ordering::Release);
+    pub(crate) unsafe fn pop(&self, frame: *const Frame) -> Option<Popped<'_>> {
+        let popped = Popped { stack: self, frame };
+        self.tail.store(popped.get().previous().cast_mut(), Ordering::Release);
         asymmetric_fence::light();
         // Bitwise: one branch, not two.
-        !(self.signals.is_closed.load(Ordering::Acquire) | frame.is_published())
-    }
-
-    /// Ends a fork that was popped and may be published: reclaims it, or waits until a thief has run it. Calls `pause`
-    /// between two checks, with the fork's position on the shelf. `pause` may return at any time, and must do so when
-    /// this thread is unparked.
-    ///
-    /// # Safety
-    /// Only the owner of `frame` calls this, when it has just popped it.
-    pub(crate) unsafe fn finish(&self, frame: *const Frame, mut pause: impl FnMut(usize)) -> Outcome {
-        {
-            let _gate = lock(&self.gate);
-            // SAFETY: the caller owns the frame, and it is alive until its join ends.
-            if !unsafe { (*frame).is_published() } {
-                // A raider has not walked the list yet, or did not publish this frame, or the stack is always closed.
-                return Outcome::Private;
-            }
-        }
-        let position = match self.shelf.reclaim(frame) {
-            Ok(()) => return Outcome::Reclaimed,
-            Err(position) => position,
-        };
-        // SAFETY: the frame is published on the shelf, and this thread, its owner, has not ended it.
-        while !unsafe { (*frame).shelved() }.is_done() {
-            pause(position);
-        }
-        self.shelf.withdraw();
-        Outcome::Done
+        (self.signals.is_closed.load(Ordering::Acquire) | popped.get().is_published()).then_some(popped)
     }
 
     /// Serves the demand: publishes the oldest private frames, at most `most`. `owner` will wait for them. Returns
@@ -267,40 +217,24 @@ impl ForkStack {
         gate.serves += 1;
         gate.swept = None;
         let newest = self.tail.load(Ordering::Relaxed);
-        // SAFETY: the caller is the owner, and pops no frame during this call.
-        unsafe { self.publish(&mut gate, newest, owner, most, offer) }
+        // SAFETY: the caller is the owner, and pops no frame during this call. It ends a published frame as a `Popped`.
+        unsafe { Publication::new(&mut gate, newest) }.publish(&self.shelf, owner, most, offer)
     }
 
-    /// Ends a fork that may wait and was popped. Returns its offer, if it was published.
+    /// Replaces the list of frames, which it returns: by none when the fiber to which it belongs leaves the thread, and
+    /// by the list of a fiber that comes back.
     ///
     /// # Safety
-    /// Only the owner of `frame` calls this, once, when it has just popped it and found that it may be published.
-    pub(crate) unsafe fn finish_offered(&self, frame: *const Frame) -> Option<Arc<Offer>> {
-        let _gate = lock(&self.gate);
-        // SAFETY: the caller owns the frame, has popped it, and calls this once. The frame is alive until its join
-        // ends.
-        unsafe { (*frame).is_published().then(|| (*frame).take_offer()) }
-    }
-
-    /// Detaches and returns the list of frames, when the fiber to which it belongs leaves the thread.
-    ///
-    /// # Safety
-    /// Only the owner calls this, when all frames are published and none is on the shelf.
-    pub(crate) unsafe fn detach(&self) -> *const Frame {
+    /// Only the owner calls this. One of the two lists is empty. The frames of the other are published, none of them on
+    /// the shelf, and no frame of `newest` was popped since it was returned here.
+    #[inline]
+    pub(crate) unsafe fn replace(&self, newest: *const Frame) -> *const Frame {
         debug_assert_eq!(self.shelf.open(), 0, "what compute code has forked does not wait");
-        let newest = self.newest();
-        self.tail.store(ptr::null_mut(), Ordering::Relaxed);
-        newest
-    }
-
-    /// Attaches a list that was detached.
-    ///
-    /// # Safety
-    /// Only the owner calls this, when no frame is linked.
-    pub(crate) unsafe fn attach(&self, newest: *const Frame) {
-        debug_assert!(self.newest().is_null());
+        let former = self.newest();
+        debug_assert!(former.is_null() || newest.is_null());
         // Raiders see these frames through the gate, under which they were published.
         self.tail.store(newest.cast_mut(), Ordering::Release);
+        former
     }
 
     /// Links a piece of work that begins on this thread. The record must not move until `end`.
@@ -344,79 +278,67 @@ impl ForkStack {
     pub(crate) fn set_demand(&self, is_requested: bool) {
         self.signals.is_requested.store(is_requested, Ordering::Relaxed);
     }
+}
 
-    /// Closes the stack for a raid. Returns `None`, and leaves it as it is, where a raid can find nothing. `roots`
-    /// counts the roots that the owner's worker entry has had.
-    ///
-    /// Before [`publish_closed`](Self::publish_closed), the raider makes every thread go through a full barrier if the
-    /// [fence](Self::fence) is asymmetric.
-    pub(super) fn close(&self, roots: impl FnOnce() -> u64) -> Option<Closed> {
-        let gate = lock(&self.gate);
-        let newest: *const Frame = self.tail.load(Ordering::Relaxed);
-        if newest.is_null() {
-            return None;
-        }
-        let demand = self.is_requested().then(roots);
-        if self.fence == Fence::Asymmetric {
-            // It is closed if another raider is about to publish.
-            let is_swept = gate.swept.is_some() && gate.swept == demand.map(|root| (root, newest));
-            if is_swept || self.signals.is_closed.load(Ordering::Relaxed) {
-                return None;
+impl Popped<'_> {
+    #[inline(always)]
+    fn get(&self) -> &Frame {
+        // SAFETY: the caller of `pop` keeps the frame alive until it was finished.
+        unsafe { &*self.frame }
+    }
+
+    /// Returns the frame.
+    pub(crate) fn frame(&self) -> *const Frame {
+        self.frame
+    }
+
+    /// Finishes a fork of compute code: reclaims it, or waits until a thief has run it. Calls `pause` between two
+    /// checks, with the fork's position on the shelf and its lineage. `pause` may return at any time, and must do so
+    /// when this thread is unparked.
+    pub(crate) fn finish(self, mut pause: impl FnMut(usize, &Lineage)) -> Outcome {
+        assert!(!self.get().may_wait(), "`finish_offered` ends this fork");
+        {
+            let _gate = lock(&self.stack.gate);
+            if !self.get().is_published() {
+                // A raider has not walked the list yet, or did not publish this frame, or the stack is always closed.
+                return Outcome::Private;
             }
-            self.signals.is_closed.store(true, Ordering::Relaxed);
         }
-        Some(Closed { demand, serves: gate.serves })
-    }
-
-    /// Returns the fence that a raid of this stack needs.
-    pub(super) fn fence(&self) -> Fence {
-        self.fence
-    }
-
-    /// Publishes the oldest frames of a closed stack for its owner, opens the stack again, and returns their number.
-    /// Publishes at most `most` frames, and twice as many at each raid that follows, since a blocked owner may wait for
-    /// all of them.
-    ///
-    /// # Safety
-    /// `closed` is of this stack. Since it was closed, every thread went through a full barrier if the fence is
-    /// asymmetric.
-    pub(super) unsafe fn publish_closed(
-        &self,
-        closed: Closed,
-        owner: *const Parker,
-        most: usize,
-        offer: impl FnMut(Arc<Offer>),
-    ) -> usize {
-        let mut gate = lock(&self.gate);
-        let newest = self.tail.load(Ordering::Acquire);
-        let most = most.saturating_mul(1 << gate.raids.min(MAX_DOUBLINGS));
-        gate.raids += 1;
-        // SAFETY: the stack is closed, and this thread has the gate, so no pop of a linked frame ends. The acquire load
-        // of `tail` makes the frames visible.
-        let published = unsafe { self.publish(&mut gate, newest, owner, most, offer) };
-        let is_swept = gate.oldest.is_null() && gate.serves == closed.serves;
-        gate.swept = closed.demand.filter(|_| is_swept).map(|root| (root, newest.cast_const()));
-        if self.fence == Fence::Asymmetric {
-            self.signals.is_closed.store(false, Ordering::Release);
+        let shelf = &self.stack.shelf;
+        let position = match shelf.reclaim(self.frame) {
+            Ok(()) => return Outcome::Reclaimed,
+            Err(position) => position,
+        };
+        // SAFETY: the frame is published on the shelf, and this thread, its owner, has not ended it.
+        let shelved = unsafe { self.get().shelved() };
+        while !shelved.is_done() {
+            pause(position, &shelved.lineage);
         }
-        published
+        shelf.withdraw();
+        Outcome::Done
     }
 
-    /// Publishes the oldest of the private frames from `newest` on. Returns their number.
-    ///
-    /// # Safety
-    /// No pop of a linked frame ends during the call.
-    unsafe fn publish(
-        &self,
-        gate: &mut Gate,
-        newest: *const Frame,
-        owner: *const Parker,
-        most: usize,
-        mut offer: impl FnMut(Arc<Offer>),
-    ) -> usize {
-        // SAFETY: the caller holds the gate and guarantees that no frame of the list is popped meanwhile. The owner
-        // ends a published frame by `finish` or `finish_offered`.
-        let mut publication = unsafe { Publication::new(&mut gate.oldest, gate.running, newest) };
-        (0..most).take_while(|_| publication.publish_next(&self.shelf, owner, &mut offer)).count()
+    /// Finishes a fork that may wait: takes it back, or waits until another fiber has run it. Calls `wait` until the
+    /// latch is set.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn finish_offered(self, mut wait: impl FnMut(&Latch)) -> Outcome {
+        let Some(offer) = self.into_offer() else { return Outcome::Private };
+        if offer.take() {
+            return Outcome::Reclaimed;
+        }
+        while !offer.done.is_notified() {
+            wait(&offer.done);
+        }
+        Outcome::Done
+    }
+
+    /// Takes the offer out of the frame, if it was published.
+    fn into_offer(self) -> Option<Arc<Offer>> {
+        assert!(self.get().may_wait(), "`finish` ends this fork");
+        let _gate = lock(&self.stack.gate);
+        // SAFETY: the publication wrote the offer. Nobody else reads it, as the frame is popped, and this takes it
+        // once.
+        self.get().is_published().then(|| unsafe { ManuallyDrop::take(&mut (*self.get().late()).offer) })
     }
 }

@@ -7,6 +7,7 @@ use super::{
     worker_entry::{Fork, WorkerEntry, thief},
 };
 use crate::sys::asymmetric_fence::Fence;
+use std::ptr;
 
 #[test]
 fn models_offer_owner_and_thief_run_fork_once() {
@@ -95,11 +96,11 @@ fn a_list_leaves_and_comes_back(fence: Fence) {
     worker.fork(&first);
     worker.publish(usize::MAX);
     // SAFETY: this thread is the owner; the one fork there is has been published, and is not on the shelf.
-    let list = unsafe { worker.stack.detach() };
+    let list = unsafe { worker.stack.replace(ptr::null()) };
     worker.fork(&second);
     worker.join_waiting(&owner, &second);
     // SAFETY: the second has been popped.
-    unsafe { worker.stack.attach(list) };
+    unsafe { worker.stack.replace(list) };
     worker.join_waiting(&owner, &first);
     other.join().unwrap();
 }

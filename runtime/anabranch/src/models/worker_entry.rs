@@ -7,13 +7,14 @@ use crate::{
         offer::Offer,
         raid::Raid,
         shelf::Theft,
-        stack::{ForkStack, Outcome},
+        stack::{ForkStack, Outcome, Popped},
     },
     sys::{
         asymmetric_fence::Fence,
         parker::Parker,
         sync::{AtomicU64, Mutex, Ordering, lock},
     },
+    wait::latch::{Latch, LatchWait},
 };
 use loom::{cell::UnsafeCell, sync::Arc, thread};
 use std::{collections::VecDeque, ptr};
@@ -41,9 +42,9 @@ impl Fork {
         Self { frame: Frame::new(Self::execute, ptr::null(), may_wait), may_wait, runs: UnsafeCell::new(0) }
     }
 
-    unsafe fn execute(frame: *const Frame) {
-        // SAFETY: `frame` is the first field of a fork, which is alive while it runs.
-        unsafe { (*frame.cast::<Self>()).run() };
+    unsafe fn execute(fork: *const ()) {
+        // SAFETY: this is the address of a fork, which is alive while it runs.
+        unsafe { (*fork.cast::<Self>()).run() };
     }
 
     fn run(&self) {
@@ -102,22 +103,19 @@ impl WorkerEntry {
 
     /// Does the same as the end of `join`.
     pub(super) fn join(&self, fork: &Fork) {
-        let frame = ptr::from_ref(fork).cast::<Frame>();
-        // SAFETY: the model's owner calls this with what it forked last.
-        unsafe {
-            if self.stack.pop(frame) || self.stack.finish(frame, |_| self.parker.park()) != Outcome::Done {
-                fork.run();
-            }
-        }
-        fork.check();
+        self.end(fork, |popped| popped.finish(|_, _| self.parker.park()));
     }
 
     /// Does the same as the end of `Cx::join`.
     pub(super) fn join_waiting(&self, owner: &Thread, fork: &Fork) {
-        let frame = ptr::from_ref(fork).cast::<Frame>();
-        // SAFETY: as in `join`.
-        let offer = unsafe { if self.stack.pop(frame) { None } else { self.stack.finish_offered(frame) } };
-        if offer.is_none_or(|offer| owner.shielded(|cx| offer.take_back(cx, reason()))) {
+        let wait = |done: &Latch| owner.shielded(|cx| cx.wait_shielded(&LatchWait::new(done), reason()));
+        self.end(fork, |popped| popped.finish_offered(wait));
+    }
+
+    fn end(&self, fork: &Fork, finish: impl FnOnce(Popped<'_>) -> Outcome) {
+        // SAFETY: the model's owner calls this with what it forked last.
+        let popped = unsafe { self.stack.pop(ptr::from_ref(fork).cast()) };
+        if popped.map(finish) != Some(Outcome::Done) {
             fork.run();
         }
         fork.check();

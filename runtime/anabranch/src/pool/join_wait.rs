@@ -15,7 +15,7 @@
 use crate::{
     fork::{
         frame::{Frame, Lineage},
-        stack::Outcome,
+        stack::{Outcome, Popped},
     },
     pool::{
         run_work::Work,
@@ -70,28 +70,21 @@ impl SpinWait {
 
 impl ForkJoin<'_> {
     /// Ends a fork that may be published: reclaims it, or waits for the thief.
-    ///
-    /// # Safety
-    /// The owner calls this, for the fork that it has just popped and that may be published.
     #[cold]
     #[inline(never)]
-    pub(crate) unsafe fn finish(self, frame: *const Frame) -> Outcome {
+    pub(crate) fn finish(self, popped: Popped<'_>) -> Outcome {
         let (mut spin_wait, index) = (SpinWait::default(), self.worker.compute.lease.get());
-        // SAFETY: the caller owns the frame and has just popped it. `ForkStack::finish` calls the closure only for a
-        // frame on the shelf, and the frame is over only when this returns, so its lineage is alive.
-        let outcome = unsafe {
-            self.worker.compute.stack.finish(frame, |position| {
-                let awaited: *const Lineage = &raw const (*frame).shelved().lineage;
-                self.pause(&mut spin_wait, || {
-                    // A thread that unwinds takes no work that another can do: that work would run in a panicking
-                    // thread, and a guard that rolls back on panic would do so.
-                    if unwind::panicking() {
-                        return None;
-                    }
-                    self.worker.registry()?.find_descendant(self.worker, position, awaited)
-                });
-            })
-        };
+        let frame = popped.frame();
+        let outcome = popped.finish(|position, awaited| {
+            self.pause(&mut spin_wait, || {
+                // A thread that unwinds takes no work that another can do: that work would run in a panicking thread,
+                // and a guard that rolls back on panic would do so.
+                if unwind::panicking() {
+                    return None;
+                }
+                self.worker.registry()?.find_descendant(self.worker, position, awaited)
+            });
+        });
         self.worker.trace.state(State::Working);
         self.worker.restore_lease(index);
         self.worker.counters.reclaimed.add(u64::from(outcome == Outcome::Reclaimed));
