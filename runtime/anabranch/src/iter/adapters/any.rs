@@ -6,7 +6,7 @@
 //! Their consumers share a counter or a flag. It guards no data, so accesses are relaxed.
 
 use crate::{
-    iter::plumbing::{Consumer, Drive, Progress, delegate},
+    iter::plumbing::{Consumer, Drive, Driven, delegate},
     sys::sync::{AtomicBool, AtomicUsize, Ordering},
 };
 use std::fmt;
@@ -34,12 +34,7 @@ impl<I> TakeAny<I> {
 impl<I: Drive> Drive for TakeAny<I> {
     type Item = I::Item;
 
-    fn drive<C: Consumer<I::Item>>(
-        self,
-        consumer: &C,
-        folder: C::Folder,
-        at: C::Position,
-    ) -> Progress<C::Folder, C::Result> {
+    fn drive<C: Consumer<I::Item>>(self, consumer: &C, folder: C::Folder, at: C::Position) -> Driven<C, I::Item> {
         self.base.drive(&TakeAnyConsumer { base: consumer, left: AtomicUsize::new(self.n) }, folder, at)
     }
 }
@@ -79,12 +74,7 @@ impl<I> SkipAny<I> {
 impl<I: Drive> Drive for SkipAny<I> {
     type Item = I::Item;
 
-    fn drive<C: Consumer<I::Item>>(
-        self,
-        consumer: &C,
-        folder: C::Folder,
-        at: C::Position,
-    ) -> Progress<C::Folder, C::Result> {
+    fn drive<C: Consumer<I::Item>>(self, consumer: &C, folder: C::Folder, at: C::Position) -> Driven<C, I::Item> {
         self.base.drive(&SkipAnyConsumer { base: consumer, left: AtomicUsize::new(self.n) }, folder, at)
     }
 }
@@ -132,12 +122,7 @@ where
 {
     type Item = I::Item;
 
-    fn drive<C: Consumer<I::Item>>(
-        self,
-        consumer: &C,
-        folder: C::Folder,
-        at: C::Position,
-    ) -> Progress<C::Folder, C::Result> {
+    fn drive<C: Consumer<I::Item>>(self, consumer: &C, folder: C::Folder, at: C::Position) -> Driven<C, I::Item> {
         let has_ended = AtomicBool::new(false);
         self.base.drive(&TakeAnyWhileConsumer { base: consumer, predicate: &self.predicate, has_ended }, folder, at)
     }
@@ -197,12 +182,7 @@ where
 {
     type Item = I::Item;
 
-    fn drive<C: Consumer<I::Item>>(
-        self,
-        consumer: &C,
-        folder: C::Folder,
-        at: C::Position,
-    ) -> Progress<C::Folder, C::Result> {
+    fn drive<C: Consumer<I::Item>>(self, consumer: &C, folder: C::Folder, at: C::Position) -> Driven<C, I::Item> {
         let has_ended = AtomicBool::new(false);
         self.base.drive(&SkipAnyWhileConsumer { base: consumer, predicate: &self.predicate, has_ended }, folder, at)
     }

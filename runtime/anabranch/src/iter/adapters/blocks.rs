@@ -2,7 +2,7 @@
 //! [`by_uniform_blocks`](crate::iter::IndexedParallelIterator::by_uniform_blocks).
 
 use crate::{
-    iter::plumbing::{Consumer, Drive, DriveIndexed, Position, Producer, Progress, bridge, bridge::Counted},
+    iter::plumbing::{Consumer, Drive, DriveIndexed, Driven, Position, Producer, Progress, bridge, bridge::Counted},
     pool::current_num_threads,
 };
 use std::iter;
@@ -43,12 +43,7 @@ impl<I> UniformBlocks<I> {
 impl<I: DriveIndexed> Drive for ExponentialBlocks<I> {
     type Item = I::Item;
 
-    fn drive<C: Consumer<I::Item>>(
-        mut self,
-        consumer: &C,
-        folder: C::Folder,
-        at: C::Position,
-    ) -> Progress<C::Folder, C::Result> {
+    fn drive<C: Consumer<I::Item>>(mut self, consumer: &C, folder: C::Folder, at: C::Position) -> Driven<C, I::Item> {
         // A deterministic result must not depend on the number of threads.
         let first = if C::IS_DETERMINISTIC { 1 } else { current_num_threads().max(1) };
         let sizes = iter::successors(Some(first), |size| Some(size.saturating_mul(2)));
@@ -62,12 +57,7 @@ impl<I: DriveIndexed> Drive for ExponentialBlocks<I> {
 impl<I: DriveIndexed> Drive for UniformBlocks<I> {
     type Item = I::Item;
 
-    fn drive<C: Consumer<I::Item>>(
-        mut self,
-        consumer: &C,
-        folder: C::Folder,
-        at: C::Position,
-    ) -> Progress<C::Folder, C::Result> {
+    fn drive<C: Consumer<I::Item>>(mut self, consumer: &C, folder: C::Folder, at: C::Position) -> Driven<C, I::Item> {
         drive_blocks(self.base.producer(), iter::repeat(self.size), consumer, folder, at)
     }
     fn opt_len(&self) -> Option<usize> {

@@ -2,7 +2,7 @@
 
 use crate::{
     cx::cancel_check::CancelCheck,
-    iter::plumbing::{Consumer, Drive, Progress},
+    iter::plumbing::{Consumer, Drive, Driven, Progress},
     wait::Cancelled,
 };
 use std::{fmt, iter};
@@ -31,12 +31,7 @@ impl<I: fmt::Debug> fmt::Debug for CancelledBy<'_, I> {
 impl<I: Drive> Drive for CancelledBy<'_, I> {
     type Item = Result<I::Item, Cancelled>;
 
-    fn drive<C: Consumer<Self::Item>>(
-        self,
-        consumer: &C,
-        folder: C::Folder,
-        at: C::Position,
-    ) -> Progress<C::Folder, C::Result> {
+    fn drive<C: Consumer<Self::Item>>(self, consumer: &C, folder: C::Folder, at: C::Position) -> Driven<C, Self::Item> {
         match self.base.drive(&CancelledByConsumer { base: consumer, check: self.check }, (folder, false), at) {
             Progress::Folding((folder, _)) => Progress::Folding(folder),
             Progress::Complete(result) => Progress::Complete(result),

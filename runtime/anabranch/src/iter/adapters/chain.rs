@@ -1,6 +1,6 @@
 //! [`chain`](crate::iter::ParallelIterator::chain).
 
-use crate::iter::plumbing::{Consumer, Drive, DriveIndexed, Position, Producer, Progress, Visitor, pair::drive_pair};
+use crate::iter::plumbing::{Consumer, Drive, DriveIndexed, Driven, Position, Producer, Visitor, pair::drive_pair};
 use std::iter;
 
 /// Yields the items of one iterator, then those of another one.
@@ -25,12 +25,7 @@ where
 {
     type Item = A::Item;
 
-    fn drive<C: Consumer<A::Item>>(
-        self,
-        consumer: &C,
-        folder: C::Folder,
-        at: C::Position,
-    ) -> Progress<C::Folder, C::Result> {
+    fn drive<C: Consumer<A::Item>>(self, consumer: &C, folder: C::Folder, at: C::Position) -> Driven<C, A::Item> {
         // In proportion, so that a chain of many parts has a position for each.
         let lens = (self.a.opt_len(), self.opt_len());
         let (mid, len) = if let (Some(mid), Some(len)) = lens { (mid, len) } else { (1, 2) };

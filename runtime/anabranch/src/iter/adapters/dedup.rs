@@ -3,7 +3,7 @@
 //! Within a piece an item is compared with the one before. The first item of a piece is kept back until the piece
 //! before has ended. `combine` then either drops it, or inserts a piece that is this item alone.
 
-use crate::iter::plumbing::{Consumer, Drive, Progress};
+use crate::iter::plumbing::{Consumer, Drive, Driven, Progress};
 use std::{fmt, iter};
 
 /// Yields the items that differ from the item before, by a key.
@@ -35,12 +35,7 @@ where
 {
     type Item = I::Item;
 
-    fn drive<C: Consumer<I::Item>>(
-        self,
-        consumer: &C,
-        folder: C::Folder,
-        at: C::Position,
-    ) -> Progress<C::Folder, C::Result> {
+    fn drive<C: Consumer<I::Item>>(self, consumer: &C, folder: C::Folder, at: C::Position) -> Driven<C, I::Item> {
         drive(self.base, &self.key, consumer, folder, at)
     }
 }
@@ -60,12 +55,7 @@ impl<I> Dedup<I> {
 impl<I: Drive<Item: PartialEq + Clone>> Drive for Dedup<I> {
     type Item = I::Item;
 
-    fn drive<C: Consumer<I::Item>>(
-        self,
-        consumer: &C,
-        folder: C::Folder,
-        at: C::Position,
-    ) -> Progress<C::Folder, C::Result> {
+    fn drive<C: Consumer<I::Item>>(self, consumer: &C, folder: C::Folder, at: C::Position) -> Driven<C, I::Item> {
         drive(self.0, &<I::Item as Clone>::clone, consumer, folder, at)
     }
 }

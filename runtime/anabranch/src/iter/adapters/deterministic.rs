@@ -1,6 +1,6 @@
 //! [`deterministic`](crate::iter::ParallelIterator::deterministic).
 
-use crate::iter::plumbing::{Consumer, Drive, Progress};
+use crate::iter::plumbing::{Consumer, Drive, Driven};
 
 /// Cuts the sequence at the same places in each run.
 /// [`ParallelIterator::deterministic`](crate::iter::ParallelIterator::deterministic) returns it.
@@ -19,12 +19,7 @@ impl<I> Deterministic<I> {
 impl<I: Drive> Drive for Deterministic<I> {
     type Item = I::Item;
 
-    fn drive<C: Consumer<I::Item>>(
-        self,
-        consumer: &C,
-        folder: C::Folder,
-        at: C::Position,
-    ) -> Progress<C::Folder, C::Result> {
+    fn drive<C: Consumer<I::Item>>(self, consumer: &C, folder: C::Folder, at: C::Position) -> Driven<C, I::Item> {
         self.0.drive(&DeterministicConsumer(consumer), folder, at)
     }
     fn opt_len(&self) -> Option<usize> {

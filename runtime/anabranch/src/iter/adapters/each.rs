@@ -4,7 +4,7 @@
 //!
 //! They are [`Each`] with different steps. `map` is a type of its own, because its producer uses the iterator of std.
 
-use crate::iter::plumbing::{Consumer, Drive, DriveIndexed, Producer, Progress, Visitor, delegate};
+use crate::iter::plumbing::{Consumer, Drive, DriveIndexed, Driven, Producer, Visitor, delegate};
 use std::fmt;
 
 /// How an item changes.
@@ -129,12 +129,7 @@ impl<I: fmt::Debug, S> fmt::Debug for Each<I, S> {
 impl<I: Drive, S: Step<I::Item>> Drive for Each<I, S> {
     type Item = S::Output;
 
-    fn drive<C: Consumer<S::Output>>(
-        self,
-        consumer: &C,
-        folder: C::Folder,
-        at: C::Position,
-    ) -> Progress<C::Folder, C::Result> {
+    fn drive<C: Consumer<S::Output>>(self, consumer: &C, folder: C::Folder, at: C::Position) -> Driven<C, S::Output> {
         self.base.drive(&EachConsumer { base: consumer, step: &self.step }, folder, at)
     }
     fn opt_len(&self) -> Option<usize> {

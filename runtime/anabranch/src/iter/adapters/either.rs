@@ -1,6 +1,6 @@
 //! [`Either`] of two parallel iterators over items of the same type.
 
-use crate::iter::plumbing::{Consumer, Drive, DriveIndexed, Producer, Progress, Visitor};
+use crate::iter::plumbing::{Consumer, Drive, DriveIndexed, Driven, Producer, Visitor};
 use either::Either::{self, Left, Right};
 
 /// A parallel iterator over the items of whichever it is.
@@ -23,12 +23,7 @@ where
 {
     type Item = L::Item;
 
-    fn drive<C: Consumer<L::Item>>(
-        self,
-        consumer: &C,
-        folder: C::Folder,
-        at: C::Position,
-    ) -> Progress<C::Folder, C::Result> {
+    fn drive<C: Consumer<L::Item>>(self, consumer: &C, folder: C::Folder, at: C::Position) -> Driven<C, L::Item> {
         match self {
             Left(iter) => iter.drive(consumer, folder, at),
             Right(iter) => iter.drive(consumer, folder, at),

@@ -1,6 +1,6 @@
 //! [`filter`](crate::iter::ParallelIterator::filter) and [`filter_map`](crate::iter::ParallelIterator::filter_map).
 
-use crate::iter::plumbing::{Consumer, Drive, Progress, delegate};
+use crate::iter::plumbing::{Consumer, Drive, Driven, delegate};
 use std::fmt;
 
 /// Yields the items that satisfy a predicate. [`ParallelIterator::filter`](crate::iter::ParallelIterator::filter)
@@ -31,12 +31,7 @@ where
 {
     type Item = I::Item;
 
-    fn drive<C: Consumer<I::Item>>(
-        self,
-        consumer: &C,
-        folder: C::Folder,
-        at: C::Position,
-    ) -> Progress<C::Folder, C::Result> {
+    fn drive<C: Consumer<I::Item>>(self, consumer: &C, folder: C::Folder, at: C::Position) -> Driven<C, I::Item> {
         self.base.drive(&FilterConsumer { base: consumer, predicate: &self.predicate }, folder, at)
     }
 }
@@ -84,7 +79,7 @@ where
 {
     type Item = R;
 
-    fn drive<C: Consumer<R>>(self, consumer: &C, folder: C::Folder, at: C::Position) -> Progress<C::Folder, C::Result> {
+    fn drive<C: Consumer<R>>(self, consumer: &C, folder: C::Folder, at: C::Position) -> Driven<C, R> {
         self.base.drive(&FilterMapConsumer { base: consumer, map: &self.map }, folder, at)
     }
 }

@@ -6,7 +6,7 @@
 
 use crate::iter::{
     convert::IntoParallelIterator,
-    plumbing::{Consumer, Drive, Position, Progress},
+    plumbing::{Consumer, Drive, Driven, Position, Progress},
 };
 use std::{convert, fmt};
 
@@ -39,12 +39,7 @@ where
 {
     type Item = R::Item;
 
-    fn drive<C: Consumer<R::Item>>(
-        self,
-        consumer: &C,
-        folder: C::Folder,
-        at: C::Position,
-    ) -> Progress<C::Folder, C::Result> {
+    fn drive<C: Consumer<R::Item>>(self, consumer: &C, folder: C::Folder, at: C::Position) -> Driven<C, R::Item> {
         drive(self.base, &self.map, consumer, folder, at)
     }
 }
@@ -66,12 +61,7 @@ where
 {
     type Item = <I::Item as IntoParallelIterator>::Item;
 
-    fn drive<C: Consumer<Self::Item>>(
-        self,
-        consumer: &C,
-        folder: C::Folder,
-        at: C::Position,
-    ) -> Progress<C::Folder, C::Result> {
+    fn drive<C: Consumer<Self::Item>>(self, consumer: &C, folder: C::Folder, at: C::Position) -> Driven<C, Self::Item> {
         drive(self.0, &convert::identity, consumer, folder, at)
     }
 }

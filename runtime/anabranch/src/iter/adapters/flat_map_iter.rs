@@ -1,7 +1,7 @@
 //! [`flat_map_iter`](crate::iter::ParallelIterator::flat_map_iter) and
 //! [`flatten_iter`](crate::iter::ParallelIterator::flatten_iter).
 
-use crate::iter::plumbing::{Consumer, Drive, Progress, delegate};
+use crate::iter::plumbing::{Consumer, Drive, Driven, delegate};
 use std::{convert, fmt};
 
 /// Maps each item to a plain iterator, and yields the items of those.
@@ -33,12 +33,7 @@ where
 {
     type Item = R::Item;
 
-    fn drive<C: Consumer<R::Item>>(
-        self,
-        consumer: &C,
-        folder: C::Folder,
-        at: C::Position,
-    ) -> Progress<C::Folder, C::Result> {
+    fn drive<C: Consumer<R::Item>>(self, consumer: &C, folder: C::Folder, at: C::Position) -> Driven<C, R::Item> {
         self.base.drive(&FlatMapIterConsumer { base: consumer, map: &self.map }, folder, at)
     }
 }
@@ -61,12 +56,7 @@ where
 {
     type Item = <I::Item as IntoIterator>::Item;
 
-    fn drive<C: Consumer<Self::Item>>(
-        self,
-        consumer: &C,
-        folder: C::Folder,
-        at: C::Position,
-    ) -> Progress<C::Folder, C::Result> {
+    fn drive<C: Consumer<Self::Item>>(self, consumer: &C, folder: C::Folder, at: C::Position) -> Driven<C, Self::Item> {
         self.0.drive(&FlatMapIterConsumer { base: consumer, map: &convert::identity }, folder, at)
     }
 }

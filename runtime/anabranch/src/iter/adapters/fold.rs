@@ -5,7 +5,7 @@
 
 use crate::iter::{
     adapters::init::{Init, Shared},
-    plumbing::{Consumer, Drive, Progress},
+    plumbing::{Consumer, Drive, Driven, Progress},
 };
 use std::{fmt, iter};
 
@@ -43,12 +43,7 @@ where
 {
     type Item = N::State;
 
-    fn drive<C: Consumer<N::State>>(
-        self,
-        consumer: &C,
-        folder: C::Folder,
-        at: C::Position,
-    ) -> Progress<C::Folder, C::Result> {
+    fn drive<C: Consumer<N::State>>(self, consumer: &C, folder: C::Folder, at: C::Position) -> Driven<C, N::State> {
         let folding = FoldConsumer { base: consumer, identity: &self.identity, fold: &self.fold };
         match self.base.drive(&folding, (self.identity.init(), folder), at) {
             Progress::Folding(pair) => Progress::Folding(folding.finish(pair)),

@@ -5,7 +5,7 @@
 
 use crate::iter::{
     adapters::init::{Init, Shared},
-    plumbing::{Consumer, Drive, DriveIndexed, Producer, Progress, Visitor, drive_indexed},
+    plumbing::{Consumer, Drive, DriveIndexed, Driven, Producer, Progress, Visitor, drive_indexed},
 };
 use std::{fmt, iter};
 
@@ -33,7 +33,7 @@ impl<I: fmt::Debug, T: Clone> fmt::Debug for Intersperse<I, T> {
 impl<I: Drive<Item = T>, T: Clone + Send> Drive for Intersperse<I, T> {
     type Item = T;
 
-    fn drive<C: Consumer<T>>(self, consumer: &C, folder: C::Folder, at: C::Position) -> Progress<C::Folder, C::Result> {
+    fn drive<C: Consumer<T>>(self, consumer: &C, folder: C::Folder, at: C::Position) -> Driven<C, T> {
         let between = IntersperseConsumer { base: consumer, separator: &self.separator };
         let folder = PieceFolder { base: folder, separator: None, at };
         match self.base.drive(&between, folder, at) {

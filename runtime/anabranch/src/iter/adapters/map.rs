@@ -1,6 +1,6 @@
 //! [`map`](crate::iter::ParallelIterator::map).
 
-use crate::iter::plumbing::{Consumer, Drive, DriveIndexed, Producer, Progress, Visitor, delegate};
+use crate::iter::plumbing::{Consumer, Drive, DriveIndexed, Driven, Producer, Visitor, delegate};
 use std::{fmt, iter};
 
 /// Maps each item. [`ParallelIterator::map`](crate::iter::ParallelIterator::map) returns it.
@@ -31,7 +31,7 @@ where
 {
     type Item = R;
 
-    fn drive<C: Consumer<R>>(self, consumer: &C, folder: C::Folder, at: C::Position) -> Progress<C::Folder, C::Result> {
+    fn drive<C: Consumer<R>>(self, consumer: &C, folder: C::Folder, at: C::Position) -> Driven<C, R> {
         self.base.drive(&MapConsumer { base: consumer, map: &self.map }, folder, at)
     }
     fn opt_len(&self) -> Option<usize> {

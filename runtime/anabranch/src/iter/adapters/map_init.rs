@@ -6,7 +6,7 @@
 
 use crate::iter::{
     adapters::init::{Init, Shared},
-    plumbing::{Consumer, Drive, DriveIndexed, Producer, Progress},
+    plumbing::{Consumer, Drive, DriveIndexed, Driven, Producer, Progress},
 };
 use std::fmt;
 
@@ -45,7 +45,7 @@ where
 {
     type Item = R;
 
-    fn drive<C: Consumer<R>>(self, consumer: &C, folder: C::Folder, at: C::Position) -> Progress<C::Folder, C::Result> {
+    fn drive<C: Consumer<R>>(self, consumer: &C, folder: C::Folder, at: C::Position) -> Driven<C, R> {
         let with_state = MapInitConsumer { base: consumer, init: &self.init, map: &self.map };
         match self.base.drive(&with_state, (self.init.init(), folder), at) {
             Progress::Folding((_, folder)) => Progress::Folding(folder),

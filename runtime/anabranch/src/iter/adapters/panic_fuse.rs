@@ -1,7 +1,7 @@
 //! [`panic_fuse`](crate::iter::ParallelIterator::panic_fuse).
 
 use crate::{
-    iter::plumbing::{Consumer, Drive, DriveIndexed, Producer, Progress, Visitor, delegate},
+    iter::plumbing::{Consumer, Drive, DriveIndexed, Driven, Producer, Visitor, delegate},
     sys::sync::{AtomicBool, Ordering},
 };
 use std::{fmt, thread};
@@ -61,12 +61,7 @@ impl Drop for Fuse<'_> {
 impl<I: Drive> Drive for PanicFuse<I> {
     type Item = I::Item;
 
-    fn drive<C: Consumer<I::Item>>(
-        self,
-        consumer: &C,
-        folder: C::Folder,
-        at: C::Position,
-    ) -> Progress<C::Folder, C::Result> {
+    fn drive<C: Consumer<I::Item>>(self, consumer: &C, folder: C::Folder, at: C::Position) -> Driven<C, I::Item> {
         self.base.drive(&PanicFuseConsumer { base: consumer, has_panicked: &self.has_panicked }, folder, at)
     }
     fn opt_len(&self) -> Option<usize> {

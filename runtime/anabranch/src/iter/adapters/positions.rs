@@ -2,7 +2,7 @@
 
 use crate::iter::{
     adapters::enumerate::Enumerate,
-    plumbing::{Consumer, Drive, DriveIndexed, Progress, delegate},
+    plumbing::{Consumer, Drive, DriveIndexed, Driven, delegate},
 };
 use std::fmt;
 
@@ -34,12 +34,7 @@ where
 {
     type Item = usize;
 
-    fn drive<C: Consumer<usize>>(
-        self,
-        consumer: &C,
-        folder: C::Folder,
-        at: C::Position,
-    ) -> Progress<C::Folder, C::Result> {
+    fn drive<C: Consumer<usize>>(self, consumer: &C, folder: C::Folder, at: C::Position) -> Driven<C, usize> {
         let consumer = PositionsConsumer { base: consumer, predicate: &self.predicate };
         Enumerate::new(self.base).drive(&consumer, folder, at)
     }

@@ -8,7 +8,7 @@ use crate::{
     iter::{
         adapters::filter::FilterMapConsumer,
         convert::IntoParallelIterator,
-        plumbing::{Consumer, Drive, Progress, Span, bridge::run},
+        plumbing::{Consumer, Drive, Driven, Span, bridge::run},
     },
     sys::sync::{AtomicU64, Ordering},
 };
@@ -42,12 +42,7 @@ where
 {
     type Item = I::Item;
 
-    fn drive<C: Consumer<I::Item>>(
-        self,
-        consumer: &C,
-        folder: C::Folder,
-        at: C::Position,
-    ) -> Progress<C::Folder, C::Result> {
+    fn drive<C: Consumer<I::Item>>(self, consumer: &C, folder: C::Folder, at: C::Position) -> Driven<C, I::Item> {
         let prefix = Prefix { predicate: &self.predicate, end: AtomicU64::new(u64::MAX) };
         drive_stored(run(self.base, &prefix, Span::WHOLE).items, consumer, folder, at)
     }
@@ -59,7 +54,7 @@ fn drive_stored<T: Send, C: Consumer<T>>(
     consumer: &C,
     folder: C::Folder,
     at: C::Position,
-) -> Progress<C::Folder, C::Result> {
+) -> Driven<C, T> {
     items.as_mut_slice().into_par_iter().drive(&FilterMapConsumer { base: consumer, map: &Option::take }, folder, at)
 }
 
@@ -146,12 +141,7 @@ where
 {
     type Item = I::Item;
 
-    fn drive<C: Consumer<I::Item>>(
-        self,
-        consumer: &C,
-        folder: C::Folder,
-        at: C::Position,
-    ) -> Progress<C::Folder, C::Result> {
+    fn drive<C: Consumer<I::Item>>(self, consumer: &C, folder: C::Folder, at: C::Position) -> Driven<C, I::Item> {
         let suffix = Suffix { predicate: &self.predicate };
         let first = Skipped { begins: true, ..Consumer::<I::Item>::folder(&suffix, ()) };
         let skipped = self.base.drive(&suffix, first, ()).finish(&suffix);

@@ -5,7 +5,7 @@
 //! sum, so its iterators report at their ends.
 
 use crate::{
-    iter::plumbing::{Consumer, Drive, DriveIndexed, Producer, Progress, Visitor},
+    iter::plumbing::{Consumer, Drive, DriveIndexed, Driven, Producer, Progress, Visitor},
     sys::clock::Instant,
 };
 use std::{fmt, mem, time::Duration};
@@ -37,12 +37,7 @@ impl<I: fmt::Debug, F> fmt::Debug for Reported<I, F> {
 impl<I: Drive, F: Fn(usize) + Sync + Send> Drive for Reported<I, F> {
     type Item = I::Item;
 
-    fn drive<C: Consumer<I::Item>>(
-        self,
-        consumer: &C,
-        folder: C::Folder,
-        at: C::Position,
-    ) -> Progress<C::Folder, C::Result> {
+    fn drive<C: Consumer<I::Item>>(self, consumer: &C, folder: C::Folder, at: C::Position) -> Driven<C, I::Item> {
         let reported = ReportedConsumer { base: consumer, report: &self.report };
         let folder = ReportedFolder { base: folder, count: 0, since: None };
         match self.base.drive(&reported, folder, at) {

@@ -6,7 +6,7 @@
 use crate::iter::{
     adapters::init::{Init, Shared},
     fallible::Try,
-    plumbing::{Consumer, Drive, Progress},
+    plumbing::{Consumer, Drive, Driven, Progress},
 };
 use std::{fmt, iter, ops::ControlFlow};
 
@@ -45,7 +45,7 @@ where
 {
     type Item = R;
 
-    fn drive<C: Consumer<R>>(self, consumer: &C, folder: C::Folder, at: C::Position) -> Progress<C::Folder, C::Result> {
+    fn drive<C: Consumer<R>>(self, consumer: &C, folder: C::Folder, at: C::Position) -> Driven<C, R> {
         let folding = TryFoldConsumer { base: consumer, identity: &self.identity, fold: &self.fold };
         match self.base.drive(&folding, (ControlFlow::Continue(self.identity.init()), folder), at) {
             Progress::Folding(pair) => Progress::Folding(folding.finish(pair)),

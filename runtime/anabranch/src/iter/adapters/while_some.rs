@@ -1,7 +1,7 @@
 //! [`while_some`](crate::iter::ParallelIterator::while_some).
 
 use crate::{
-    iter::plumbing::{Consumer, Drive, Progress, delegate},
+    iter::plumbing::{Consumer, Drive, Driven, delegate},
     sys::sync::{AtomicBool, Ordering},
 };
 
@@ -20,7 +20,7 @@ impl<I> WhileSome<I> {
 impl<I: Drive<Item = Option<T>>, T: Send> Drive for WhileSome<I> {
     type Item = T;
 
-    fn drive<C: Consumer<T>>(self, consumer: &C, folder: C::Folder, at: C::Position) -> Progress<C::Folder, C::Result> {
+    fn drive<C: Consumer<T>>(self, consumer: &C, folder: C::Folder, at: C::Position) -> Driven<C, T> {
         self.0.drive(&WhileSomeConsumer { base: consumer, has_ended: AtomicBool::new(false) }, folder, at)
     }
 }

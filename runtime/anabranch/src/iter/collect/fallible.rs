@@ -4,7 +4,7 @@ use crate::{
     iter::{
         collect::{FromParallelIterator, ParallelExtend},
         convert::IntoParallelIterator,
-        plumbing::{Consumer, Drive, Progress, bridge::run},
+        plumbing::{Consumer, Drive, Driven, bridge::run},
         terminal::for_each::ForEach,
     },
     sys::sync::{AtomicBool, Mutex, Ordering, lock},
@@ -108,7 +108,7 @@ where
 {
     type Item = T;
 
-    fn drive<C: Consumer<T>>(self, consumer: &C, folder: C::Folder, at: C::Position) -> Progress<C::Folder, C::Result> {
+    fn drive<C: Consumer<T>>(self, consumer: &C, folder: C::Folder, at: C::Position) -> Driven<C, T> {
         let Self { base, failure, split } = self;
         base.drive(&ValuesConsumer { base: consumer, failure, split: &split }, folder, at)
     }

@@ -11,7 +11,7 @@
 //! A [`Producer`] is safe code and may yield any number of items. Places that remain empty show in the total number of
 //! written items, which is checked before the vector takes them. Surplus items find no place.
 
-use crate::iter::plumbing::{Consumer, Drive, DriveIndexed, Producer, Progress, bridge, bridge::run};
+use crate::iter::plumbing::{Consumer, Drive, DriveIndexed, Driven, Producer, bridge, bridge::run};
 use std::{iter, marker::PhantomData, mem, mem::MaybeUninit, ptr, slice};
 
 /// Appends the items of `iter` to `vec`.
@@ -233,12 +233,7 @@ impl<P: Producer, G: Target<P::Item>> Drive for Filling<P, G> {
     type Item = Self;
 
     #[inline]
-    fn drive<C: Consumer<Self>>(
-        self,
-        consumer: &C,
-        folder: C::Folder,
-        at: C::Position,
-    ) -> Progress<C::Folder, C::Result> {
+    fn drive<C: Consumer<Self>>(self, consumer: &C, folder: C::Folder, at: C::Position) -> Driven<C, Self> {
         bridge(self, consumer, folder, at)
     }
 }

@@ -7,7 +7,7 @@
 use crate::iter::{
     collect::{FromParallelIterator, ParallelExtend},
     convert::IntoParallelIterator,
-    plumbing::{Consumer, Drive, Position, Progress},
+    plumbing::{Consumer, Drive, Driven, Position, Progress},
 };
 use either::Either;
 
@@ -108,12 +108,7 @@ where
 {
     type Item = W::Left;
 
-    fn drive<C: Consumer<W::Left>>(
-        self,
-        consumer: &C,
-        folder: C::Folder,
-        at: C::Position,
-    ) -> Progress<C::Folder, C::Result> {
+    fn drive<C: Consumer<W::Left>>(self, consumer: &C, folder: C::Folder, at: C::Position) -> Driven<C, W::Left> {
         let Self { base, route, right } = self;
         // The folder need not be `Send`, and the iterator for the right side has to be.
         let before = consumer.complete(folder);

@@ -70,7 +70,10 @@ impl Position for Span {
     }
 }
 
-/// What [`Drive::drive`](crate::iter::plumbing::Drive::drive) returns.
+/// The result of [`Drive::drive`](crate::iter::plumbing::Drive::drive), for a consumer `C` of items `T`.
+pub(in crate::iter) type Driven<C, T> = Progress<<C as Consumer<T>>::Folder, <C as Consumer<T>>::Result>;
+
+/// How far the items have been folded.
 #[derive(Debug)]
 pub enum Progress<F, R> {
     /// This thread has folded all items, and the folder can fold more.

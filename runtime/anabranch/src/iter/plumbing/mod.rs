@@ -7,7 +7,7 @@
 //! [parallel iterators](crate::iter::ParallelIterator).
 //!
 //! ```
-//! use anabranch::iter::plumbing::{Consumer, Drive, Progress, delegate};
+//! use anabranch::iter::plumbing::{Consumer, Drive, Driven, delegate};
 //! use anabranch::prelude::*;
 //!
 //! /// Iterates over the items of `base` that are even.
@@ -23,7 +23,7 @@
 //!         consumer: &C,
 //!         folder: C::Folder,
 //!         at: C::Position,
-//!     ) -> Progress<C::Folder, C::Result> {
+//!     ) -> Driven<C, u32> {
 //!         self.0.drive(&EvenConsumer(consumer), folder, at)
 //!     }
 //! }
@@ -47,6 +47,7 @@ mod drive;
 pub(super) mod pair;
 mod producer;
 
+pub(in crate::iter) use self::consumer::Driven;
 pub use self::{
     bridge::bridge,
     consumer::{Consumer, Position, Progress, Span},

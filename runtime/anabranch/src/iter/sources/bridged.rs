@@ -8,7 +8,7 @@
 
 use crate::{
     iter::{
-        plumbing::{Consumer, Drive, Position, Progress, pair::drive_pair},
+        plumbing::{Consumer, Drive, Driven, Position, Progress, pair::drive_pair},
         terminal::for_each::ForEach,
     },
     sys::clock::Instant,
@@ -207,12 +207,7 @@ impl<'a, I: Iterator> Batches<'a, I> {
 impl<I: Iterator<Item: Send> + Send> Drive for IterBridge<I> {
     type Item = I::Item;
 
-    fn drive<C: Consumer<I::Item>>(
-        self,
-        consumer: &C,
-        folder: C::Folder,
-        at: C::Position,
-    ) -> Progress<C::Folder, C::Result> {
+    fn drive<C: Consumer<I::Item>>(self, consumer: &C, folder: C::Folder, at: C::Position) -> Driven<C, I::Item> {
         Members(&Shared::new(self)).drive(consumer, folder, at)
     }
 }
@@ -223,12 +218,7 @@ struct Members<'a, I>(&'a Shared<I>);
 impl<I: Iterator<Item: Send> + Send> Drive for Members<'_, I> {
     type Item = I::Item;
 
-    fn drive<C: Consumer<I::Item>>(
-        self,
-        consumer: &C,
-        folder: C::Folder,
-        at: C::Position,
-    ) -> Progress<C::Folder, C::Result> {
+    fn drive<C: Consumer<I::Item>>(self, consumer: &C, folder: C::Folder, at: C::Position) -> Driven<C, I::Item> {
         if self.0.has_ended() || consumer.is_full(&folder, at) {
             return Progress::Folding(folder);
         }
@@ -243,12 +233,7 @@ struct Member<'a, I>(&'a Shared<I>);
 impl<I: Iterator<Item: Send> + Send> Drive for Member<'_, I> {
     type Item = I::Item;
 
-    fn drive<C: Consumer<I::Item>>(
-        self,
-        consumer: &C,
-        mut folder: C::Folder,
-        at: C::Position,
-    ) -> Progress<C::Folder, C::Result> {
+    fn drive<C: Consumer<I::Item>>(self, consumer: &C, mut folder: C::Folder, at: C::Position) -> Driven<C, I::Item> {
         let mut batches = Batches::new(self.0);
         while batches.take(|_| ()).is_some() {
             folder = consumer.consume_iter(folder, batches.items.drain(..));
@@ -264,12 +249,7 @@ impl<I: Iterator<Item: Send> + Send> Drive for Member<'_, I> {
 impl<I: Iterator<Item: Send> + Send> Drive for OrderedIterBridge<I> {
     type Item = I::Item;
 
-    fn drive<C: Consumer<I::Item>>(
-        self,
-        consumer: &C,
-        folder: C::Folder,
-        at: C::Position,
-    ) -> Progress<C::Folder, C::Result> {
+    fn drive<C: Consumer<I::Item>>(self, consumer: &C, folder: C::Folder, at: C::Position) -> Driven<C, I::Item> {
         let shared = Shared::new(self.0);
         let ordered = Ordered { shared: &shared, consumer, rest: Mutex::new(at), runs: Mutex::new(BTreeMap::new()) };
         // What the folder contains is in front of the first batch.

@@ -1,7 +1,7 @@
 //! Parallel iterators over values that are given: repeated, one, none.
 
 use crate::iter::{
-    plumbing::{Consumer, Drive, Position, Producer, Progress, bridge},
+    plumbing::{Consumer, Drive, Driven, Position, Producer, Progress, bridge},
     sources::{option, producer::drive_producer},
 };
 use std::{fmt, iter, marker::PhantomData};
@@ -35,12 +35,7 @@ impl<T: Clone + Send> Repeat<T> {
 impl<T: Clone + Send> Drive for Repeat<T> {
     type Item = T;
 
-    fn drive<C: Consumer<T>>(
-        self,
-        consumer: &C,
-        mut folder: C::Folder,
-        mut at: C::Position,
-    ) -> Progress<C::Folder, C::Result> {
+    fn drive<C: Consumer<T>>(self, consumer: &C, mut folder: C::Folder, mut at: C::Position) -> Driven<C, T> {
         // As long as nothing ends the loop, parts that no loop reaches the end of.
         loop {
             let (here, rest) = at.split_at(1, 2);

@@ -2,7 +2,7 @@
 
 use crate::iter::{
     convert::IntoParallelIterator,
-    plumbing::{Consumer, Drive, DriveIndexed, Position, Producer, Progress, Visitor, bridge},
+    plumbing::{Consumer, Drive, DriveIndexed, Driven, Position, Producer, Progress, Visitor, bridge},
 };
 use std::ops::{Range, RangeInclusive};
 
@@ -95,12 +95,7 @@ impl<T: Number> Values<T> {
 
     /// Folds the values in parts that are as long as a producer can be, one after the other.
     #[cold]
-    fn drive_parts<C: Consumer<T>>(
-        mut self,
-        consumer: &C,
-        folder: C::Folder,
-        mut at: C::Position,
-    ) -> Progress<C::Folder, C::Result> {
+    fn drive_parts<C: Consumer<T>>(mut self, consumer: &C, folder: C::Folder, mut at: C::Position) -> Driven<C, T> {
         const PART: usize = isize::MAX as usize;
         let mut progress = Progress::Folding(folder);
         loop {
@@ -153,12 +148,7 @@ macro_rules! iter {
             type Item = T;
 
             #[inline]
-            fn drive<C: Consumer<T>>(
-                self,
-                consumer: &C,
-                folder: C::Folder,
-                at: C::Position,
-            ) -> Progress<C::Folder, C::Result> {
+            fn drive<C: Consumer<T>>(self, consumer: &C, folder: C::Folder, at: C::Position) -> Driven<C, T> {
                 let values = Values::$values(&self.0);
                 match values.producer() {
                     Some(producer) => bridge(producer, consumer, folder, at),

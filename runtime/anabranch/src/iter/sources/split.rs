@@ -1,6 +1,6 @@
 //! Splitting data by a closure.
 
-use crate::iter::plumbing::{Consumer, Drive, Position, Progress, pair::drive_pair};
+use crate::iter::plumbing::{Consumer, Drive, Driven, Position, Progress, pair::drive_pair};
 use std::{fmt, iter};
 
 /// Returns a parallel iterator over parts of `data`.
@@ -49,7 +49,7 @@ where
 {
     type Item = D;
 
-    fn drive<C: Consumer<D>>(self, consumer: &C, folder: C::Folder, at: C::Position) -> Progress<C::Folder, C::Result> {
+    fn drive<C: Consumer<D>>(self, consumer: &C, folder: C::Folder, at: C::Position) -> Driven<C, D> {
         Part { data: self.data, splitter: &self.splitter }.drive(consumer, folder, at)
     }
 }
@@ -66,7 +66,7 @@ where
 {
     type Item = D;
 
-    fn drive<C: Consumer<D>>(self, consumer: &C, folder: C::Folder, at: C::Position) -> Progress<C::Folder, C::Result> {
+    fn drive<C: Consumer<D>>(self, consumer: &C, folder: C::Folder, at: C::Position) -> Driven<C, D> {
         if consumer.is_full(&folder, at) {
             return Progress::Folding(folder);
         }

@@ -5,7 +5,7 @@
 //! nodes with one child do not count.
 
 use crate::iter::{
-    plumbing::{Consumer, Drive, Position, Producer, Progress, pair::drive_pair},
+    plumbing::{Consumer, Drive, Driven, Position, Producer, Progress, pair::drive_pair},
     sources::owned::Owned,
 };
 use std::{fmt, iter, marker::PhantomData};
@@ -50,7 +50,7 @@ macro_rules! walk {
                 consumer: &C,
                 folder: C::Folder,
                 at: C::Position,
-            ) -> Progress<C::Folder, C::Result> {
+            ) -> Driven<C, S> {
                 let children_of = |node: &S| (self.children_of)(node).into_iter().collect::<Vec<S>>();
                 <$order>::walk(self.root, &children_of, consumer, folder, at)
             }
@@ -122,7 +122,7 @@ trait Order: Sized + Send {
         consumer: &C,
         folder: C::Folder,
         at: C::Position,
-    ) -> Progress<C::Folder, C::Result>;
+    ) -> Driven<C, S>;
 }
 
 /// A node in front of those below it.
@@ -138,7 +138,7 @@ impl Order for Prefix {
         consumer: &C,
         mut folder: C::Folder,
         mut at: C::Position,
-    ) -> Progress<C::Folder, C::Result> {
+    ) -> Driven<C, S> {
         loop {
             if consumer.is_full(&folder, at) {
                 return Progress::Folding(folder);
@@ -161,7 +161,7 @@ impl Order for Postfix {
         consumer: &C,
         folder: C::Folder,
         at: C::Position,
-    ) -> Progress<C::Folder, C::Result> {
+    ) -> Driven<C, S> {
         if consumer.is_full(&folder, at) {
             return Progress::Folding(folder);
         }
@@ -208,12 +208,7 @@ where
 {
     type Item = S;
 
-    fn drive<C: Consumer<S>>(
-        mut self,
-        consumer: &C,
-        folder: C::Folder,
-        at: C::Position,
-    ) -> Progress<C::Folder, C::Result> {
+    fn drive<C: Consumer<S>>(mut self, consumer: &C, folder: C::Folder, at: C::Position) -> Driven<C, S> {
         let len = Producer::len(&self.nodes);
         if len <= 1 {
             return match self.nodes.next() {

@@ -3,7 +3,7 @@
 //! A piece of a slice ends after a separator, or else it is the last one. The length of a piece is the number of its
 //! elements, and one more for the last piece, so that a last piece without elements is not taken for one without items.
 
-use crate::iter::plumbing::{Consumer, Drive, Producer, Progress, bridge};
+use crate::iter::plumbing::{Consumer, Drive, Driven, Producer, bridge};
 use std::{fmt, slice};
 
 /// Defines parts of a slice. `$boundary` returns the index at which a piece may begin, at or after a given one, and
@@ -44,7 +44,7 @@ macro_rules! parts {
                 consumer: &C,
                 folder: C::Folder,
                 at: C::Position,
-            ) -> Progress<C::Folder, C::Result> {
+            ) -> Driven<C, Self::Item> {
                 bridge($producer::new(self.slice, &self.predicate), consumer, folder, at)
             }
         }

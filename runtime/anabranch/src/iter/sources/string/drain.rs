@@ -2,7 +2,7 @@
 
 use super::text::{FindChars, Text};
 use crate::iter::{
-    plumbing::{Consumer, Drive, Progress, bridge},
+    plumbing::{Consumer, Drive, Driven, bridge},
     sources::{drain::ParallelDrainRange, vec::slice_range},
 };
 use std::ops::{Range, RangeBounds};
@@ -31,12 +31,7 @@ impl<'a> ParallelDrainRange<usize> for &'a mut String {
 impl Drive for Drain<'_> {
     type Item = char;
 
-    fn drive<C: Consumer<char>>(
-        self,
-        consumer: &C,
-        folder: C::Folder,
-        at: C::Position,
-    ) -> Progress<C::Folder, C::Result> {
+    fn drive<C: Consumer<char>>(self, consumer: &C, folder: C::Folder, at: C::Position) -> Driven<C, char> {
         bridge(Text::new(&self.string[self.range.clone()], FindChars), consumer, folder, at)
     }
 }

@@ -16,7 +16,7 @@ use self::text::{
     FindSplitInclusive, FindSplitTerminator, FindUtf16, FindWords, Text,
 };
 use crate::iter::{
-    plumbing::{Consumer, Drive, Producer, Progress, bridge},
+    plumbing::{Consumer, Drive, Driven, Producer, bridge},
     sources::producer::drive_producer,
 };
 use std::{fmt, iter::Copied, slice};
@@ -36,7 +36,7 @@ macro_rules! found {
                 consumer: &C,
                 folder: C::Folder,
                 at: C::Position,
-            ) -> Progress<C::Folder, C::Result> {
+            ) -> Driven<C, $item> {
                 bridge(Text::new(self.0, $find), consumer, folder, at)
             }
         }
@@ -76,7 +76,7 @@ macro_rules! found_by_pattern {
                 consumer: &C,
                 folder: C::Folder,
                 at: C::Position,
-            ) -> Progress<C::Folder, C::Result> {
+            ) -> Driven<C, $item> {
                 bridge(Text::new(self.text, $find(&self.pattern)), consumer, folder, at)
             }
         }
