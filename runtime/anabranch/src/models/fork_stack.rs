@@ -2,7 +2,7 @@
 
 use super::{
     explore,
-    worker_entry::{Fork, WorkerEntry, raid, thief},
+    worker_entry::{Fork, WorkerEntry, explore_beside, raid, thief},
 };
 use crate::{
     fork::{
@@ -16,45 +16,37 @@ use std::ptr;
 
 #[test]
 fn models_shelf_owner_and_thief_take_fork_once() {
-    explore("shelf, one thief", None, || {
-        let worker = WorkerEntry::new();
-        let other = thief(&worker, WorkerEntry::steal);
+    explore_beside("shelf, one thief", None, [WorkerEntry::steal], |worker| {
         let (outer, inner) = (Fork::new(), Fork::new());
         worker.fork(&outer);
         assert_eq!(worker.publish(1), 1);
         worker.fork(&inner);
         worker.join(&inner);
         worker.join(&outer);
-        other.join().unwrap();
     });
 }
 
 #[test]
 fn models_shelf_two_thieves_take_two_forks() {
-    explore("shelf, two forks and two thieves", Some(2), || {
-        let worker = WorkerEntry::new();
-        let others = [thief(&worker, WorkerEntry::steal), thief(&worker, WorkerEntry::steal)];
+    explore_beside("shelf, two forks and two thieves", Some(2), [WorkerEntry::steal, WorkerEntry::steal], |worker| {
         let (outer, inner) = (Fork::new(), Fork::new());
         worker.fork(&outer);
         worker.fork(&inner);
         assert_eq!([1; 3].map(|most| worker.publish(most)), [1, 1, 0]);
         worker.join(&inner);
         worker.join(&outer);
-        for other in others {
-            other.join().unwrap();
-        }
     });
+}
+
+fn steal_twice(worker: &WorkerEntry) {
+    worker.steal();
+    worker.steal();
 }
 
 /// A publisher stores a note in a frame. The next publisher uses the note only while that frame is in the list.
 #[test]
 fn models_shelf_frames_are_popped_between_publications() {
-    explore("shelf, traces", Some(2), || {
-        let worker = WorkerEntry::new();
-        let other = thief(&worker, |worker| {
-            worker.steal();
-            worker.steal();
-        });
+    explore_beside("shelf, traces", Some(2), [steal_twice], |worker| {
         let (first, second, third, fourth) = (Fork::new(), Fork::new(), Fork::new(), Fork::new());
         worker.fork(&first);
         worker.fork(&second);
@@ -73,7 +65,6 @@ fn models_shelf_frames_are_popped_between_publications() {
         assert_eq!(worker.publish(2), 1);
         worker.join(&third);
         worker.join(&first);
-        other.join().unwrap();
     });
 }
 
@@ -154,12 +145,7 @@ fn models_shelf_thief_takes_descendant_above_unrelated_fork() {
 /// A private fork has the same position and the same address as a published one before. A late thief must not take it.
 #[test]
 fn models_shelf_late_thief_misses_reused_frame() {
-    explore("shelf, reuse", Some(4), || {
-        let worker = WorkerEntry::new();
-        let other = thief(&worker, |worker| {
-            worker.steal();
-            worker.steal();
-        });
+    explore_beside("shelf, reuse", Some(4), [steal_twice], |worker| {
         let fork = Fork::new();
         worker.fork(&fork);
         assert_eq!(worker.publish(1), 1);
@@ -167,21 +153,20 @@ fn models_shelf_late_thief_misses_reused_frame() {
         fork.reset();
         worker.fork(&fork);
         worker.join(&fork);
-        other.join().unwrap();
     });
+}
+
+fn request_and_steal(worker: &WorkerEntry) {
+    worker.stack.request_work();
+    thread::yield_now();
+    worker.steal();
 }
 
 /// A fork serves a request that it finds. loom does not reorder a plain store before an earlier load of the same word
 /// by the same thread, so the model lets the thief run first explicitly.
 #[test]
 fn models_shelf_fork_serves_request() {
-    explore("shelf, demand", None, || {
-        let worker = WorkerEntry::new();
-        let other = thief(&worker, |worker| {
-            worker.stack.request_work();
-            thread::yield_now();
-            worker.steal();
-        });
+    explore_beside("shelf, demand", None, [request_and_steal], |worker| {
         thread::yield_now();
         let fork = Fork::new();
         let is_requested = worker.stack.is_requested();
@@ -190,7 +175,6 @@ fn models_shelf_fork_serves_request() {
             assert_eq!(worker.publish(1), 1);
         }
         worker.join(&fork);
-        other.join().unwrap();
     });
 }
 
@@ -210,21 +194,17 @@ fn models_raid_meets_owner() {
 }
 
 fn raid_against_the_owner(fence: Fence) {
-    {
-        let worker = WorkerEntry::with(fence);
-        let other = thief(&worker, raid_and_steal);
-        let fork = Fork::new();
-        worker.fork(&fork);
-        worker.join(&fork);
-        other.join().unwrap();
-    }
+    let worker = WorkerEntry::with(fence);
+    let other = thief(&worker, raid_and_steal);
+    let fork = Fork::new();
+    worker.fork(&fork);
+    worker.join(&fork);
+    other.join().unwrap();
 }
 
 #[test]
 fn models_raid_while_owner_forks() {
-    explore("raid, nested forks", Some(3), || {
-        let worker = WorkerEntry::new();
-        let other = thief(&worker, raid_and_steal);
+    explore_beside("raid, nested forks", Some(3), [raid_and_steal], |worker| {
         let (outer, inner, next) = (Fork::new(), Fork::new(), Fork::new());
         worker.fork(&outer);
         worker.fork(&inner);
@@ -232,24 +212,18 @@ fn models_raid_while_owner_forks() {
         worker.fork(&next);
         worker.join(&next);
         worker.join(&outer);
-        other.join().unwrap();
     });
 }
 
 #[test]
 fn models_raid_while_owner_publishes() {
-    explore("raid, publication and a thief", Some(2), || {
-        let worker = WorkerEntry::new();
-        let others = [thief(&worker, raid_and_steal), thief(&worker, WorkerEntry::steal)];
+    explore_beside("raid, publication and a thief", Some(2), [raid_and_steal, WorkerEntry::steal], |worker| {
         let (outer, inner) = (Fork::new(), Fork::new());
         worker.fork(&outer);
         worker.publish(1);
         worker.fork(&inner);
         worker.join(&inner);
         worker.join(&outer);
-        for other in others {
-            other.join().unwrap();
-        }
     });
 }
 
@@ -280,36 +254,28 @@ fn models_raid_of_two_stacks() {
 /// Two threads raid a stack. Neither opens it while the other one walks the list.
 #[test]
 fn models_raid_by_two_threads() {
-    explore("raid, two raiders", Some(3), || {
-        let worker = WorkerEntry::new();
-        let raiders = [(); 2].map(|()| {
-            thief(&worker, |worker| {
-                worker.raid(2);
-            })
-        });
+    let raid: fn(&WorkerEntry) = |worker| _ = worker.raid(2);
+    explore_beside("raid, two raiders", Some(3), [raid; 2], |worker| {
         let forks = [Fork::new(), Fork::new()];
         worker.fork(&forks[0]);
         worker.fork(&forks[1]);
         worker.join(&forks[1]);
         worker.join(&forks[0]);
-        for raider in raiders {
-            raider.join().unwrap();
-        }
     });
+}
+
+fn raid_and_steal_twice(worker: &WorkerEntry) {
+    worker.raid(1);
+    worker.raid(1);
+    worker.steal();
+    worker.steal();
 }
 
 /// Two raids, one after the other. The second continues from the note of the first, even if some of those frames are
 /// gone.
 #[test]
 fn models_raid_twice_while_owner_joins() {
-    explore("raid, traces", Some(2), || {
-        let worker = WorkerEntry::new();
-        let other = thief(&worker, |worker| {
-            worker.raid(1);
-            worker.raid(1);
-            worker.steal();
-            worker.steal();
-        });
+    explore_beside("raid, traces", Some(2), [raid_and_steal_twice], |worker| {
         let (outer, inner, next) = (Fork::new(), Fork::new(), Fork::new());
         worker.fork(&outer);
         worker.fork(&inner);
@@ -317,7 +283,6 @@ fn models_raid_twice_while_owner_joins() {
         worker.fork(&next);
         worker.join(&next);
         worker.join(&outer);
-        other.join().unwrap();
     });
 }
 

@@ -4,31 +4,26 @@
 use super::{
     explore,
     thread::Thread,
-    worker_entry::{Fork, WorkerEntry, thief},
+    worker_entry::{Fork, WorkerEntry, explore_beside, thief},
 };
 use crate::sys::asymmetric_fence::Fence;
 use std::ptr;
 
 #[test]
 fn models_offer_owner_and_thief_run_fork_once() {
-    explore("offer, one thief", None, || {
-        let worker = WorkerEntry::new();
-        let other = thief(&worker, WorkerEntry::take_offer);
+    explore_beside("offer, one thief", None, [WorkerEntry::take_offer], |worker| {
         let owner = Thread::new();
         let fork = Fork::waiting();
         worker.fork(&fork);
         assert_eq!(worker.publish(1), 1);
         worker.join_waiting(&owner, &fork);
-        other.join().unwrap();
     });
 }
 
 /// One frame is offered twice. One of the two offers is stale.
 #[test]
 fn models_offer_stale_one_is_ignored() {
-    explore("offer, reuse", Some(3), || {
-        let worker = WorkerEntry::new();
-        let others = [thief(&worker, WorkerEntry::take_offer), thief(&worker, WorkerEntry::take_offer)];
+    explore_beside("offer, reuse", Some(3), [WorkerEntry::take_offer, WorkerEntry::take_offer], |worker| {
         let owner = Thread::new();
         let fork = Fork::waiting();
         worker.fork(&fork);
@@ -38,18 +33,13 @@ fn models_offer_stale_one_is_ignored() {
         worker.fork(&fork);
         assert_eq!(worker.publish(1), 1);
         worker.join_waiting(&owner, &fork);
-        for other in others {
-            other.join().unwrap();
-        }
     });
 }
 
 /// One list has both kinds of forks. Plain forks go to the shelf in their order, the others to the queue.
 #[test]
 fn models_offer_beside_forks_that_cannot_wait() {
-    explore("offer, both kinds", Some(2), || {
-        let worker = WorkerEntry::new();
-        let others = [thief(&worker, WorkerEntry::steal), thief(&worker, WorkerEntry::take_offer)];
+    explore_beside("offer, both kinds", Some(2), [WorkerEntry::steal, WorkerEntry::take_offer], |worker| {
         let owner = Thread::new();
         let (outer, middle, inner) = (Fork::new(), Fork::waiting(), Fork::new());
         worker.fork(&outer);
@@ -59,9 +49,6 @@ fn models_offer_beside_forks_that_cannot_wait() {
         worker.join(&inner);
         worker.join_waiting(&owner, &middle);
         worker.join(&outer);
-        for other in others {
-            other.join().unwrap();
-        }
     });
 }
 
@@ -73,16 +60,13 @@ fn raid_and_take(worker: &WorkerEntry) {
 
 #[test]
 fn models_offer_is_made_by_a_raider() {
-    explore("offer, raid of both kinds", Some(3), || {
-        let worker = WorkerEntry::new();
-        let other = thief(&worker, raid_and_take);
+    explore_beside("offer, raid of both kinds", Some(3), [raid_and_take], |worker| {
         let owner = Thread::new();
         let (outer, inner) = (Fork::new(), Fork::waiting());
         worker.fork(&outer);
         worker.fork(&inner);
         worker.join_waiting(&owner, &inner);
         worker.join(&outer);
-        other.join().unwrap();
     });
 }
 

@@ -1,6 +1,9 @@
 //! The parts that the models of forks share: forks that count their runs, and the part of a worker that they need.
 
-use super::thread::{Thread, reason};
+use super::{
+    explore,
+    thread::{Thread, reason},
+};
 use crate::{
     fork::{
         frame::Frame,
@@ -162,4 +165,21 @@ pub(super) fn raid<'a>(workers: impl IntoIterator<Item = &'a WorkerEntry>, most:
 pub(super) fn thief(worker: &Arc<WorkerEntry>, act: impl Fn(&WorkerEntry) + Send + 'static) -> thread::JoinHandle<()> {
     let worker = Arc::clone(worker);
     thread::spawn(move || act(&worker))
+}
+
+/// Explores `owner` on the thread of a worker while each of `others` runs on a thread of its own.
+pub(super) fn explore_beside<const N: usize>(
+    name: &str,
+    preemptions: Option<usize>,
+    others: [fn(&WorkerEntry); N],
+    owner: impl Fn(&WorkerEntry) + Send + Sync + 'static,
+) {
+    explore(name, preemptions, move || {
+        let worker = WorkerEntry::new();
+        let others = others.map(|act| thief(&worker, act));
+        owner(&worker);
+        for other in others {
+            other.join().unwrap();
+        }
+    });
 }
