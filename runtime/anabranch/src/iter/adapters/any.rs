@@ -9,7 +9,6 @@ use crate::{
     iter::plumbing::{Consumer, Drive, Driven, delegate},
     sys::sync::{AtomicBool, AtomicUsize, Ordering},
 };
-use std::fmt;
 
 /// Subtracts one, unless the number is zero already. Returns whether it did.
 #[inline]
@@ -109,11 +108,7 @@ impl<I, P> TakeAnyWhile<I, P> {
     }
 }
 
-impl<I: fmt::Debug, P> fmt::Debug for TakeAnyWhile<I, P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TakeAnyWhile").field("base", &self.base).finish_non_exhaustive()
-    }
-}
+debug_by_base!(TakeAnyWhile<I, P>);
 
 impl<I, P> Drive for TakeAnyWhile<I, P>
 where
@@ -169,11 +164,7 @@ impl<I, P> SkipAnyWhile<I, P> {
     }
 }
 
-impl<I: fmt::Debug, P> fmt::Debug for SkipAnyWhile<I, P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SkipAnyWhile").field("base", &self.base).finish_non_exhaustive()
-    }
-}
+debug_by_base!(SkipAnyWhile<I, P>);
 
 impl<I, P> Drive for SkipAnyWhile<I, P>
 where

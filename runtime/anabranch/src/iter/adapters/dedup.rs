@@ -4,7 +4,7 @@
 //! before has ended. `combine` then either drops it, or inserts a piece that is this item alone.
 
 use crate::iter::plumbing::{Consumer, Drive, Driven, Progress};
-use std::{fmt, iter};
+use std::iter;
 
 /// Yields the items that differ from the item before, by a key.
 /// [`ParallelIterator::dedup_by_key`](crate::iter::ParallelIterator::dedup_by_key) returns it.
@@ -21,11 +21,7 @@ impl<I, F> DedupByKey<I, F> {
     }
 }
 
-impl<I: fmt::Debug, F> fmt::Debug for DedupByKey<I, F> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("DedupByKey").field("base", &self.base).finish_non_exhaustive()
-    }
-}
+debug_by_base!(DedupByKey<I, F>);
 
 impl<I, F, K> Drive for DedupByKey<I, F>
 where

@@ -5,7 +5,6 @@
 //! They are [`Each`] with different steps. `map` is a type of its own, because its producer uses the iterator of std.
 
 use crate::iter::plumbing::{Consumer, Drive, DriveIndexed, Driven, Producer, Visitor, delegate};
-use std::fmt;
 
 /// How an item changes.
 pub trait Step<T>: Sync + Send {
@@ -120,11 +119,7 @@ impl<I> Cloned<I> {
     }
 }
 
-impl<I: fmt::Debug, S> fmt::Debug for Each<I, S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Each").field("base", &self.base).finish_non_exhaustive()
-    }
-}
+debug_by_base!(Each<I, S>);
 
 impl<I: Drive, S: Step<I::Item>> Drive for Each<I, S> {
     type Item = S::Output;

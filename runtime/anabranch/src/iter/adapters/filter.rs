@@ -1,7 +1,6 @@
 //! [`filter`](crate::iter::ParallelIterator::filter) and [`filter_map`](crate::iter::ParallelIterator::filter_map).
 
 use crate::iter::plumbing::{Consumer, Drive, Driven, delegate};
-use std::fmt;
 
 /// Yields the items that satisfy a predicate. [`ParallelIterator::filter`](crate::iter::ParallelIterator::filter)
 /// returns it.
@@ -18,11 +17,7 @@ impl<I, P> Filter<I, P> {
     }
 }
 
-impl<I: fmt::Debug, P> fmt::Debug for Filter<I, P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Filter").field("base", &self.base).finish_non_exhaustive()
-    }
-}
+debug_by_base!(Filter<I, P>);
 
 impl<I, P> Drive for Filter<I, P>
 where
@@ -65,11 +60,7 @@ impl<I, F> FilterMap<I, F> {
     }
 }
 
-impl<I: fmt::Debug, F> fmt::Debug for FilterMap<I, F> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("FilterMap").field("base", &self.base).finish_non_exhaustive()
-    }
-}
+debug_by_base!(FilterMap<I, F>);
 
 impl<I, F, R> Drive for FilterMap<I, F>
 where

@@ -8,7 +8,7 @@ use crate::iter::{
     convert::IntoParallelIterator,
     plumbing::{Consumer, Drive, Driven, Position, Progress},
 };
-use std::{convert, fmt};
+use std::convert;
 
 /// Maps each item to a parallel iterator, and yields the items of those.
 /// [`ParallelIterator::flat_map`](crate::iter::ParallelIterator::flat_map) returns it.
@@ -25,11 +25,7 @@ impl<I, F> FlatMap<I, F> {
     }
 }
 
-impl<I: fmt::Debug, F> fmt::Debug for FlatMap<I, F> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("FlatMap").field("base", &self.base).finish_non_exhaustive()
-    }
-}
+debug_by_base!(FlatMap<I, F>);
 
 impl<I, F, R> Drive for FlatMap<I, F>
 where

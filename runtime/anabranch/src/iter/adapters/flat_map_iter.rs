@@ -2,7 +2,7 @@
 //! [`flatten_iter`](crate::iter::ParallelIterator::flatten_iter).
 
 use crate::iter::plumbing::{Consumer, Drive, Driven, delegate};
-use std::{convert, fmt};
+use std::convert;
 
 /// Maps each item to a plain iterator, and yields the items of those.
 /// [`ParallelIterator::flat_map_iter`](crate::iter::ParallelIterator::flat_map_iter) returns it.
@@ -19,11 +19,7 @@ impl<I, F> FlatMapIter<I, F> {
     }
 }
 
-impl<I: fmt::Debug, F> fmt::Debug for FlatMapIter<I, F> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("FlatMapIter").field("base", &self.base).finish_non_exhaustive()
-    }
-}
+debug_by_base!(FlatMapIter<I, F>);
 
 impl<I, F, R> Drive for FlatMapIter<I, F>
 where

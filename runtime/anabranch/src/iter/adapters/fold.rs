@@ -7,7 +7,7 @@ use crate::iter::{
     adapters::init::{Init, Shared},
     plumbing::{Consumer, Drive, Driven, Progress},
 };
-use std::{fmt, iter};
+use std::iter;
 
 /// Folds each piece of the sequence, and yields the accumulators.
 /// [`ParallelIterator::fold`](crate::iter::ParallelIterator::fold) returns it.
@@ -29,11 +29,7 @@ impl<I, N, F> Fold<I, N, F> {
     }
 }
 
-impl<I: fmt::Debug, N, F> fmt::Debug for Fold<I, N, F> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Fold").field("base", &self.base).finish_non_exhaustive()
-    }
-}
+debug_by_base!(Fold<I, N, F>);
 
 impl<I, N, F> Drive for Fold<I, N, F>
 where

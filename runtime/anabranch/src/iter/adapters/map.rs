@@ -1,7 +1,7 @@
 //! [`map`](crate::iter::ParallelIterator::map).
 
 use crate::iter::plumbing::{Consumer, Drive, DriveIndexed, Driven, Producer, Visitor, delegate};
-use std::{fmt, iter};
+use std::iter;
 
 /// Maps each item. [`ParallelIterator::map`](crate::iter::ParallelIterator::map) returns it.
 #[derive(Clone)]
@@ -17,11 +17,7 @@ impl<I, F> Map<I, F> {
     }
 }
 
-impl<I: fmt::Debug, F> fmt::Debug for Map<I, F> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Map").field("base", &self.base).finish_non_exhaustive()
-    }
-}
+debug_by_base!(Map<I, F>);
 
 impl<I, F, R> Drive for Map<I, F>
 where

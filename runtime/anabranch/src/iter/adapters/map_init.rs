@@ -8,7 +8,6 @@ use crate::iter::{
     adapters::init::{Init, Shared},
     plumbing::{Consumer, Drive, DriveIndexed, Driven, Producer, Progress},
 };
-use std::fmt;
 
 /// Maps each item with a state of the piece.
 /// [`ParallelIterator::map_init`](crate::iter::ParallelIterator::map_init) returns it.
@@ -30,11 +29,7 @@ impl<I, N, F> MapInit<I, N, F> {
     }
 }
 
-impl<I: fmt::Debug, N, F> fmt::Debug for MapInit<I, N, F> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("MapInit").field("base", &self.base).finish_non_exhaustive()
-    }
-}
+debug_by_base!(MapInit<I, N, F>);
 
 impl<I, N, F, R> Drive for MapInit<I, N, F>
 where

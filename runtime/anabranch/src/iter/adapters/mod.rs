@@ -1,5 +1,16 @@
 //! Parallel iterators that change what another one yields.
 
+/// Implements `Debug` for an adapter with closures, which have none: it shows the iterator below.
+macro_rules! debug_by_base {
+    ($name:ident<I $(, $other:ident)*>) => {
+        impl<I: std::fmt::Debug $(, $other)*> std::fmt::Debug for $name<I $(, $other)*> {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.debug_struct(stringify!($name)).field("base", &self.base).finish_non_exhaustive()
+            }
+        }
+    };
+}
+
 mod any;
 mod blocks;
 mod cancelled_by;

@@ -4,7 +4,7 @@ use crate::{
     iter::plumbing::{Consumer, Drive, DriveIndexed, Driven, Producer, Visitor, delegate},
     sys::sync::{AtomicBool, Ordering},
 };
-use std::{fmt, thread};
+use std::thread;
 
 /// Ends the loop on all threads as soon as one panics.
 /// [`ParallelIterator::panic_fuse`](crate::iter::ParallelIterator::panic_fuse) returns it.
@@ -27,11 +27,7 @@ impl<I: Clone> Clone for PanicFuse<I> {
     }
 }
 
-impl<I: fmt::Debug> fmt::Debug for PanicFuse<I> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PanicFuse").field("base", &self.base).finish_non_exhaustive()
-    }
-}
+debug_by_base!(PanicFuse<I>);
 
 /// Sets the flag when it is dropped by a panic that began after it was made.
 struct Fuse<'a> {

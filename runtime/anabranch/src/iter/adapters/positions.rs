@@ -4,7 +4,6 @@ use crate::iter::{
     adapters::enumerate::Enumerate,
     plumbing::{Consumer, Drive, DriveIndexed, Driven, delegate},
 };
-use std::fmt;
 
 /// Yields the indices of the items that fulfil a condition.
 /// [`IndexedParallelIterator::positions`](crate::iter::IndexedParallelIterator::positions) returns it.
@@ -21,11 +20,7 @@ impl<I, P> Positions<I, P> {
     }
 }
 
-impl<I: fmt::Debug, P> fmt::Debug for Positions<I, P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Positions").field("base", &self.base).finish_non_exhaustive()
-    }
-}
+debug_by_base!(Positions<I, P>);
 
 impl<I, P> Drive for Positions<I, P>
 where

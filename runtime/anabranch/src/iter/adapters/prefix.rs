@@ -12,7 +12,6 @@ use crate::{
     },
     sys::sync::{AtomicU64, Ordering},
 };
-use std::fmt;
 
 /// Yields the items before the first one that does not satisfy a predicate.
 /// [`ParallelIterator::take_while`](crate::iter::ParallelIterator::take_while) returns it.
@@ -29,11 +28,7 @@ impl<I, P> TakeWhile<I, P> {
     }
 }
 
-impl<I: fmt::Debug, P> fmt::Debug for TakeWhile<I, P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TakeWhile").field("base", &self.base).finish_non_exhaustive()
-    }
-}
+debug_by_base!(TakeWhile<I, P>);
 
 impl<I, P> Drive for TakeWhile<I, P>
 where
@@ -128,11 +123,7 @@ impl<I, P> SkipWhile<I, P> {
     }
 }
 
-impl<I: fmt::Debug, P> fmt::Debug for SkipWhile<I, P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SkipWhile").field("base", &self.base).finish_non_exhaustive()
-    }
-}
+debug_by_base!(SkipWhile<I, P>);
 
 impl<I, P> Drive for SkipWhile<I, P>
 where

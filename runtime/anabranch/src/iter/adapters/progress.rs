@@ -8,7 +8,7 @@ use crate::{
     iter::plumbing::{Consumer, Drive, DriveIndexed, Driven, Producer, Progress, Visitor},
     sys::clock::Instant,
 };
-use std::{fmt, mem, time::Duration};
+use std::{mem, time::Duration};
 
 /// The time between two reports of a piece.
 const INTERVAL: Duration = Duration::from_millis(1);
@@ -28,11 +28,7 @@ impl<I, F> Reported<I, F> {
     }
 }
 
-impl<I: fmt::Debug, F> fmt::Debug for Reported<I, F> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Reported").field("base", &self.base).finish_non_exhaustive()
-    }
-}
+debug_by_base!(Reported<I, F>);
 
 impl<I: Drive, F: Fn(usize) + Sync + Send> Drive for Reported<I, F> {
     type Item = I::Item;

@@ -8,7 +8,7 @@ use crate::iter::{
     fallible::Try,
     plumbing::{Consumer, Drive, Driven, Progress},
 };
-use std::{fmt, iter, ops::ControlFlow};
+use std::{iter, ops::ControlFlow};
 
 /// Folds each piece of the sequence until a failure, and yields the accumulators.
 /// [`ParallelIterator::try_fold`](crate::iter::ParallelIterator::try_fold) returns it.
@@ -30,11 +30,7 @@ impl<I, N, F> TryFold<I, N, F> {
     }
 }
 
-impl<I: fmt::Debug, N, F> fmt::Debug for TryFold<I, N, F> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TryFold").field("base", &self.base).finish_non_exhaustive()
-    }
-}
+debug_by_base!(TryFold<I, N, F>);
 
 impl<I, N, F, R> Drive for TryFold<I, N, F>
 where
