@@ -330,9 +330,15 @@ impl Threads {
 pub(crate) fn allowed_cores() -> Vec<usize> {
     #[cfg(target_os = "linux")]
     {
-        use rustix::thread::{CpuSet, sched_getaffinity};
-        let is_allowed = |allowed: &CpuSet| (0..CpuSet::MAX_CPU).filter(|&core| allowed.is_set(core)).collect();
-        sched_getaffinity(None).as_ref().map_or_else(|_| Vec::new(), is_allowed)
+        // SAFETY: a set of cores consists of integers, for which zero is valid.
+        let mut allowed: libc::cpu_set_t = unsafe { std::mem::zeroed() };
+        // SAFETY: `allowed` is a live set of the given size, which the call writes.
+        let failed = unsafe { libc::sched_getaffinity(0, size_of_val(&allowed), &raw mut allowed) } != 0;
+        if failed {
+            return Vec::new();
+        }
+        // SAFETY: each core is less than the maximum of a set.
+        (0..libc::CPU_SETSIZE as usize).filter(|&core| unsafe { libc::CPU_ISSET(core, &allowed) }).collect()
     }
     #[cfg(not(target_os = "linux"))]
     Vec::new()
@@ -347,10 +353,16 @@ fn pin(core: usize) {
 pub(super) fn bind_to_any(cores: &[usize]) {
     #[cfg(target_os = "linux")]
     if !cores.is_empty() {
-        let mut allowed = rustix::thread::CpuSet::new();
-        cores.iter().for_each(|&core| allowed.set(core));
+        // SAFETY: a set of cores consists of integers, for which zero is valid.
+        let mut allowed: libc::cpu_set_t = unsafe { std::mem::zeroed() };
+        for &core in cores {
+            assert!(core < libc::CPU_SETSIZE as usize, "a set of cores has no core {core}");
+            // SAFETY: the core is less than the maximum of a set.
+            unsafe { libc::CPU_SET(core, &mut allowed) };
+        }
         // Binding only affects speed: if the system refuses it, the thread still runs.
-        let _ = rustix::thread::sched_setaffinity(None, &allowed);
+        // SAFETY: `allowed` is a live set of the given size, which the call reads.
+        unsafe { libc::sched_setaffinity(0, size_of_val(&allowed), &raw const allowed) };
     }
     #[cfg(not(target_os = "linux"))]
     let _ = cores;

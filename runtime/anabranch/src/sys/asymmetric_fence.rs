@@ -101,17 +101,30 @@ mod real {
     #[cfg(target_os = "linux")]
     mod system {
         use crate::sys::diagnostics;
-        use rustix::thread::{MembarrierCommand, membarrier, membarrier_query};
-        use std::sync::LazyLock;
+        use std::{io, sync::LazyLock};
+
+        /// The commands of `linux/membarrier.h`, which older versions of libc lack.
+        const QUERY: libc::c_int = 0;
+        const PRIVATE_EXPEDITED: libc::c_int = 1 << 3;
+        const REGISTER_PRIVATE_EXPEDITED: libc::c_int = 1 << 4;
+
+        /// Runs a command, and returns its result: for [`QUERY`], the set of the offered commands.
+        fn membarrier(command: libc::c_int) -> io::Result<libc::c_int> {
+            let (flags, core): (libc::c_int, libc::c_int) = (0, 0);
+            // SAFETY: the system call has these three arguments, and no preconditions.
+            match unsafe { libc::syscall(libc::SYS_membarrier, command, flags, core) } {
+                -1 => Err(io::Error::last_os_error()),
+                result => Ok(result as libc::c_int),
+            }
+        }
 
         /// Registers the process with the kernel on first use, and tries the barrier. `false` if the kernel is too old
         /// or a filter forbids it.
         static WORKS: LazyLock<bool> = LazyLock::new(|| {
-            let offered = membarrier_query();
-            offered.contains_command(MembarrierCommand::RegisterPrivateExpedited)
-                && offered.contains_command(MembarrierCommand::PrivateExpedited)
-                && membarrier(MembarrierCommand::RegisterPrivateExpedited).is_ok()
-                && membarrier(MembarrierCommand::PrivateExpedited).is_ok()
+            let needed = PRIVATE_EXPEDITED | REGISTER_PRIVATE_EXPEDITED;
+            membarrier(QUERY).is_ok_and(|offered| offered & needed == needed)
+                && membarrier(REGISTER_PRIVATE_EXPEDITED).is_ok()
+                && membarrier(PRIVATE_EXPEDITED).is_ok()
         });
 
         pub(crate) fn works() -> bool {
@@ -119,7 +132,7 @@ mod real {
         }
 
         pub(crate) fn run() {
-            if let Err(error) = membarrier(MembarrierCommand::PrivateExpedited) {
+            if let Err(error) = membarrier(PRIVATE_EXPEDITED) {
                 diagnostics::abort(format_args!(
                     "the system call membarrier, which worked when this process began to use it, fails now: {error}. Without it the \
                      threads cannot go on safely, so the process ends. A filter of system calls (seccomp) has to allow \

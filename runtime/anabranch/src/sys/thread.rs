@@ -156,7 +156,8 @@ pub(crate) fn number_of_current() -> u32 {
     #[cfg(shuttle)]
     return usize::from(current().id()) as u32 + 1;
     #[cfg(all(target_os = "linux", not(shuttle)))]
-    return rustix::thread::gettid().as_raw_nonzero().get() as u32;
+    // SAFETY: the call has no preconditions.
+    return unsafe { libc::gettid() } as u32;
     #[cfg(not(any(target_os = "linux", shuttle)))]
     0
 }
@@ -164,7 +165,8 @@ pub(crate) fn number_of_current() -> u32 {
 /// Returns the number of the core that runs the calling thread, or 0 if the system does not tell.
 pub(crate) fn core() -> usize {
     #[cfg(all(target_os = "linux", not(any(loom, shuttle, miri))))]
-    return rustix::thread::sched_getcpu();
+    // SAFETY: the call has no preconditions. It fails, with -1, only on a kernel that lacks it.
+    return unsafe { libc::sched_getcpu() }.max(0) as usize;
     #[cfg(not(all(target_os = "linux", not(any(loom, shuttle, miri)))))]
     0
 }
