@@ -6,7 +6,7 @@ use crate::trace::{
 };
 use anabranch_trace::write::Writer;
 use std::{
-    collections::BTreeMap,
+    collections::HashMap,
     ffi::OsString,
     fs::{self, File},
     io::{self, BufWriter, Write},
@@ -88,7 +88,7 @@ fn write(snapshot: &Snapshot, out: impl Write) -> io::Result<Summary> {
     for (key, value) in meta(snapshot) {
         writer.meta(key, &value)?;
     }
-    for (&pool, &threads) in &snapshot.pools {
+    for &(pool, threads) in &snapshot.pools {
         writer.pool(pool, threads)?;
     }
     for known in sites::all() {
@@ -99,12 +99,12 @@ fn write(snapshot: &Snapshot, out: impl Write) -> io::Result<Summary> {
     if lost > 0 {
         writer.lane(ENDED, 0, "threads that have ended", lost)?;
     }
-    for (&id, lane) in &snapshot.lanes {
-        writer.lane(id, lane.thread, &lane.name, lane.lost)?;
+    for lane in &snapshot.lanes {
+        writer.lane(lane.id, lane.thread, &lane.name, lane.lost)?;
         lost += lane.lost;
     }
     let mut events = 0;
-    let mut last_times = BTreeMap::new();
+    let mut last_times = HashMap::new();
     for (lane, chunk) in &snapshot.chunks {
         let last = last_times.entry(lane).or_insert(0);
         let records = chunk.records().inspect(|record| {

@@ -12,7 +12,7 @@
 
 use anabranch_trace::event::Record;
 use std::{
-    collections::{BTreeMap, VecDeque},
+    collections::VecDeque,
     sync::{
         Arc, Mutex, MutexGuard, OnceLock, PoisonError,
         atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
@@ -72,6 +72,7 @@ impl Chunk {
 /// What is known of a thread.
 #[derive(Clone)]
 pub(super) struct Lane {
+    pub(super) id: u32,
     /// Its number in the system.
     pub(super) thread: u32,
     pub(super) name: String,
@@ -89,19 +90,20 @@ pub(super) struct Store {
     chunks: usize,
     /// The full chunks with their threads, the oldest first.
     full: VecDeque<(u32, Arc<Chunk>)>,
-    lanes: BTreeMap<u32, Lane>,
+    /// In the order of their numbers.
+    lanes: Vec<Lane>,
     next_lane: u32,
     /// The lost events of threads of which no event is left.
     lost: u64,
-    /// The number of threads of each pool.
-    pools: BTreeMap<u32, u32>,
+    /// The number of each pool, and that of its threads.
+    pools: Vec<(u32, u32)>,
 }
 
 /// All that a trace consists of, but for the sites, at one time.
 pub(super) struct Snapshot {
     pub(super) start: Start,
-    pub(super) pools: BTreeMap<u32, u32>,
-    pub(super) lanes: BTreeMap<u32, Lane>,
+    pub(super) pools: Vec<(u32, u32)>,
+    pub(super) lanes: Vec<Lane>,
     /// The chunks with their threads, those of a thread in the order of time.
     pub(super) chunks: Vec<(u32, Arc<Chunk>)>,
     /// The lost events of threads of which no event is left.
@@ -110,7 +112,7 @@ pub(super) struct Snapshot {
 
 /// Begins to record, for a pool.
 pub(super) fn start(pool: u32, threads: usize) {
-    lock().pools.insert(pool, u32::try_from(threads).unwrap_or(u32::MAX));
+    lock().pools.push((pool, u32::try_from(threads).unwrap_or(u32::MAX)));
     since();
     IS_ON.store(true, Ordering::Relaxed);
 }
@@ -137,10 +139,10 @@ impl Store {
             limit: bytes / CHUNK_BYTES,
             chunks: 0,
             full: VecDeque::new(),
-            lanes: BTreeMap::new(),
+            lanes: Vec::new(),
             next_lane: 0,
             lost: 0,
-            pools: BTreeMap::new(),
+            pools: Vec::new(),
         }
     }
 
@@ -154,14 +156,18 @@ impl Store {
         let (id, chunk) = (self.next_lane, self.take_chunk());
         self.next_lane = self.next_lane.wrapping_add(1);
         let current = Some(Arc::clone(&chunk));
-        self.lanes.insert(id, Lane { thread, name, lost: 0, current, full: 0 });
+        self.lanes.push(Lane { id, thread, name, lost: 0, current, full: 0 });
         (id, chunk)
+    }
+
+    fn lane(&mut self, id: u32) -> Option<&mut Lane> {
+        self.lanes.iter_mut().find(|lane| lane.id == id)
     }
 
     /// Takes the full chunk of a thread, and returns an empty one.
     pub(super) fn replace(&mut self, id: u32) -> Arc<Chunk> {
         let chunk = self.take_chunk();
-        if let Some(lane) = self.lanes.get_mut(&id) {
+        if let Some(lane) = self.lane(id) {
             let full = lane.current.replace(Arc::clone(&chunk));
             lane.full += usize::from(full.is_some());
             self.full.extend(full.map(|full| (id, full)));
@@ -171,7 +177,7 @@ impl Store {
 
     /// Records that a thread has ended.
     pub(super) fn end_lane(&mut self, id: u32) {
-        if let Some(lane) = self.lanes.get_mut(&id)
+        if let Some(lane) = self.lane(id)
             && let Some(last) = lane.current.take()
         {
             lane.full += 1;
@@ -198,19 +204,19 @@ impl Store {
 
     /// Counts the events of a thread's oldest chunk as lost.
     fn forget(&mut self, id: u32, lost: u64) {
-        let Some(lane) = self.lanes.get_mut(&id) else { return };
+        let Some(lane) = self.lane(id) else { return };
         lane.full -= 1;
         lane.lost += lost;
         if lane.full == 0 && lane.current.is_none() {
             self.lost += lane.lost;
-            self.lanes.remove(&id);
+            self.lanes.retain(|lane| lane.id != id);
         }
     }
 
     /// Returns references to all that there is.
     pub(super) fn snapshot(&self) -> Snapshot {
         let mut chunks: Vec<_> = self.full.iter().cloned().collect();
-        let current = self.lanes.iter().filter_map(|(&id, lane)| Some((id, Arc::clone(lane.current.as_ref()?))));
+        let current = self.lanes.iter().filter_map(|lane| Some((lane.id, Arc::clone(lane.current.as_ref()?))));
         chunks.extend(current);
         Snapshot { start: since(), pools: self.pools.clone(), lanes: self.lanes.clone(), chunks, lost: self.lost }
     }
@@ -259,7 +265,7 @@ mod tests {
         // That made five chunks, and the one with ones was the oldest.
         fill(&chunk, 2);
         assert_eq!((numbers(&store, first), numbers(&store, second)), (vec![2], vec![10, 11, 12]));
-        assert_eq!((store.lanes[&first].lost, store.lanes[&second].lost), (RECORDS as u64, 0));
+        assert_eq!((store.lane(first).unwrap().lost, store.lane(second).unwrap().lost), (RECORDS as u64, 0));
         assert_eq!(store.chunks, 4);
     }
 
@@ -277,9 +283,9 @@ mod tests {
             fill(&chunk, number);
             chunk = store.replace(other);
         }
-        assert!(!store.lanes.contains_key(&ended));
+        assert!(store.lane(ended).is_none());
         let snapshot = store.snapshot();
-        let lost = snapshot.lost + snapshot.lanes.values().map(|lane| lane.lost).sum::<u64>();
+        let lost = snapshot.lost + snapshot.lanes.iter().map(|lane| lane.lost).sum::<u64>();
         assert_eq!(lost, 1 + RECORDS as u64);
     }
 
