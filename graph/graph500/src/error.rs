@@ -3,7 +3,9 @@
 use std::fmt;
 
 use crate::memory::OutOfMemory;
-use crate::paths::{PathError, PathVerdict};
+use crate::paths::PathError;
+#[cfg(feature = "sssp")]
+use crate::paths::PathVerdict;
 use crate::validate::ValidationError;
 
 /// Why a run, or a part of one, has no result.
@@ -47,6 +49,8 @@ pub enum RunError {
     },
     /// A few vertices together have more than 2^32 edges.
     TooDense,
+    /// The crate was built without the feature `sssp`, which kernel 3 needs.
+    NoKernel3,
     /// Another process of a distributed run has failed.
     Process {
         /// The number of that process, from 0.
@@ -58,6 +62,7 @@ pub enum RunError {
 
 impl RunError {
     /// Returns the error of a run whose paths from `key` were not validated.
+    #[cfg(feature = "sssp")]
     pub(crate) fn of_paths(key: u64, verdict: PathVerdict) -> RunError {
         match verdict {
             PathVerdict::Invalid(error) => RunError::InvalidPaths { key, error },
@@ -90,6 +95,7 @@ impl fmt::Display for RunError {
             RunError::TooDense => {
                 f.write_str("a few vertices have more than 2^32 edges together: choose a smaller edge factor")
             }
+            RunError::NoKernel3 => f.write_str("kernel 3 is not built in: build graph500 with the feature `sssp`"),
             RunError::Process { process, message } => write!(f, "process {process}: {message}"),
         }
     }

@@ -51,7 +51,9 @@ pub use error::RunError;
 pub use generator::{Generator, generate, generate_weighted};
 pub use graph::Graph;
 pub use keys::search_keys;
-pub use paths::{PathError, PathRecord, PathReport, PathSearch, PathValidator, PathVerdict, WeightedGraph};
+pub use paths::{PathError, PathRecord, PathReport, PathVerdict};
+#[cfg(feature = "sssp")]
+pub use paths::{PathSearch, PathValidator, WeightedGraph};
 pub use plan::MemoryPlan;
 pub use report::{Report, SearchRecord};
 pub use run::{Built, Config, run, run_built};

@@ -79,7 +79,8 @@ fn advise_huge_pages<T>(array: &mut [T]) {
     #[cfg(target_os = "linux")]
     {
         const WORTHWHILE: usize = 1 << 20;
-        let page = rustix::param::page_size();
+        // SAFETY: the call has no preconditions.
+        let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) } as usize;
         let range = array.as_mut_ptr_range();
         let start = range.start.addr().next_multiple_of(page);
         let end = range.end.addr() / page * page;
@@ -87,7 +88,7 @@ fn advise_huge_pages<T>(array: &mut [T]) {
             let first = range.start.with_addr(start).cast();
             // SAFETY: the range is page-aligned and inside the exclusively borrowed array, and this advice changes no
             // contents. If the kernel refuses, only the speed changes, so the result is ignored.
-            let _ = unsafe { rustix::mm::madvise(first, end - start, rustix::mm::Advice::LinuxHugepage) };
+            unsafe { libc::madvise(first, end - start, libc::MADV_HUGEPAGE) };
         }
     }
     #[cfg(not(target_os = "linux"))]

@@ -22,7 +22,7 @@ pub struct Config {
     pub roots: usize,
     /// Whether to validate every search. The benchmark requires it.
     pub validate: bool,
-    /// Whether to run kernel 3 too: shortest paths from the same keys.
+    /// Whether to run kernel 3 too: shortest paths from the same keys. Needs the feature `sssp`, which is a default.
     pub sssp: bool,
     /// The techniques of kernel 1 and of the search.
     pub techniques: Techniques,
@@ -43,7 +43,7 @@ impl Config {
 /// let config = Config { roots: 4, sssp: true, ..Config::official(Spec::new(10, 16, 1)?) };
 /// let report = graph500::run(&config, &())?;
 /// assert_eq!(report.searches.len(), 4);
-/// assert!(report.paths.as_ref().is_some_and(|paths| paths.searches.len() == 4));
+/// assert!(report.paths.is_some_and(|paths| paths.searches.len() == 4));
 /// assert!(report.official().starts_with("SCALE:"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -51,6 +51,7 @@ impl Config {
 /// # Errors
 /// Returns the first error. The observer can cancel with [`RunError::Cancelled`].
 pub fn run(config: &Config, observer: &dyn Observer) -> Result<Report, RunError> {
+    check_kernels(config)?;
     run_built(config, Built::generate(&config.spec, config.techniques, observer)?, observer)
 }
 
@@ -108,6 +109,7 @@ impl Built {
 /// # Errors
 /// Returns the first error. The observer can cancel with [`RunError::Cancelled`].
 pub fn run_built(config: &Config, built: Built, observer: &dyn Observer) -> Result<Report, RunError> {
+    check_kernels(config)?;
     let Built { spec, mut edges, graph, generation_seconds, construction_seconds } = built;
     let config = &Config { spec, ..*config };
     let keys = search_keys(&graph, config.roots, spec.seed());
@@ -175,6 +177,11 @@ pub fn run_built(config: &Config, built: Built, observer: &dyn Observer) -> Resu
         searches,
         paths,
     })
+}
+
+/// Checks that the crate was built with what the run needs.
+fn check_kernels(config: &Config) -> Result<(), RunError> {
+    if config.sssp && cfg!(not(feature = "sssp")) { Err(RunError::NoKernel3) } else { Ok(()) }
 }
 
 /// Repeats all searches back to back: the warm protocol. A pass over the tuples comes before, so the first key is

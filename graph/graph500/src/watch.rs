@@ -88,6 +88,7 @@ impl<'a> Halt<'a> {
     }
 }
 
+#[cfg(feature = "sssp")]
 impl anabranch_graph::kernels::Cancel for Halt<'_> {
     fn is_cancelled(&self) -> bool {
         Halt::is_cancelled(self)

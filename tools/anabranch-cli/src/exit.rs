@@ -3,6 +3,22 @@
 use std::io::Write;
 use std::process::ExitCode;
 
+/// The end of each help text.
+pub const EXIT_CODES: &str = "Exit status:
+  0    the run ended and its results are valid (or validation was skipped)
+  1    the run was refused, or failed in whole or in part
+  2    the command line is wrong
+  3    compare has found a regression
+  130  interrupted by Ctrl-C (129 by a hang-up, 143 by SIGTERM)
+  141  standard output was closed early
+
+Environment:
+  ANABRANCH_NUM_THREADS  the number of threads where --threads does not say
+  NO_COLOR               no colours";
+
+/// Tells how to build a command that has everything.
+pub const BUILD_ALL: &str = "build anabranch-cli with the feature `full`, which is a default";
+
 /// Why a command stopped.
 #[derive(Debug)]
 pub enum Failure {
@@ -16,6 +32,7 @@ pub enum Failure {
     #[cfg(feature = "mpi")]
     Printed(u8),
     /// A comparison has found a regression: status 3.
+    #[cfg(feature = "full")]
     Regression(String),
     /// A signal ended it: status 128 plus the signal's number.
     Interrupted(u8),
@@ -41,6 +58,7 @@ impl Failure {
             Failure::Run(why) => (Some(why), 1),
             #[cfg(feature = "mpi")]
             Failure::Printed(status) => (None, *status),
+            #[cfg(feature = "full")]
             Failure::Regression(what) => (Some(what), 3),
             Failure::Interrupted(signal) => (Some("interrupted"), 128 + signal),
             Failure::ClosedOutput => (None, 141),

@@ -4,10 +4,15 @@
 //! `output` (the destination of results), `progress`, `signals`, `table` (the style of tables), `units` and `values`
 //! (of options).
 
+#[cfg(feature = "full")]
 mod bench;
 mod cli;
+#[cfg(feature = "full")]
 mod compare;
 mod exit;
+#[cfg(feature = "full")]
+mod full;
+#[cfg(feature = "full")]
 mod graph;
 mod graph500;
 mod machine;
@@ -16,12 +21,16 @@ mod mpi;
 #[cfg(not(feature = "mpi"))]
 mod no_mpi;
 mod output;
+#[cfg(feature = "full")]
 mod plan;
 mod progress;
+#[cfg(feature = "full")]
 mod proto;
+#[cfg(feature = "full")]
 mod report;
 mod signals;
 mod table;
+#[cfg(feature = "full")]
 mod trace;
 mod units;
 mod values;

@@ -194,6 +194,7 @@ impl<'a> Validator<'a> {
     }
 
     /// Check 1 alone: `parents` is a tree with `key` as its root. The result has no count of edges.
+    #[cfg(feature = "sssp")]
     pub(crate) fn check_tree(&mut self, key: u64, parents: &[i64], halt: &Halt<'_>) -> Result<Component, Verdict> {
         self.load(key, parents.len(), |vertex| parents[vertex], halt)?;
         self.find_levels(key, halt)

@@ -15,7 +15,7 @@ use std::time::SystemTime;
 
 use graph500::{Built, Config, RunError, Spec, Techniques};
 
-use crate::exit::Failure;
+use crate::exit::{BUILD_ALL, Failure};
 use crate::machine::{self, Machine};
 use crate::output::{Target, to_stdout};
 use crate::progress::Progress;
@@ -44,6 +44,9 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         return mpi::run(args);
         #[cfg(not(feature = "mpi"))]
         return Err(crate::no_mpi::refuse());
+    }
+    if args.sssp && cfg!(not(feature = "full")) {
+        return Err(Failure::Usage(format!("--sssp is not in this build: {BUILD_ALL}")));
     }
     let spec = spec(args)?;
     let techniques = args.without.iter().fold(Techniques::default(), |all, &technique| all.without(technique));
