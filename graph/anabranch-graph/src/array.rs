@@ -30,6 +30,8 @@ unsafe impl Plain for u32 {}
 unsafe impl Plain for u64 {}
 // SAFETY: every bit pattern is a float.
 unsafe impl Plain for f32 {}
+// SAFETY: every bit pattern is a float.
+unsafe impl Plain for f64 {}
 // SAFETY: it has no bytes.
 unsafe impl Plain for () {}
 

@@ -130,6 +130,7 @@ fn read_all(path: &std::path::Path, format: Format) {
         check::<()>(path, &options);
         check::<u32>(path, &options);
         check::<f32>(path, &options);
+        check::<f64>(path, &options);
     }
     if format == Format::Native {
         // SAFETY: nothing changes the file while the graph lives.

@@ -58,6 +58,7 @@ fuzz_target!(|bytes: &[u8]| {
     check::<()>(&options);
     check::<u32>(&options);
     check::<f32>(&options);
+    check::<f64>(&options);
     if format == Format::Native {
         // SAFETY: nothing changes the file while the graph lives.
         if let Ok(input) = unsafe { map::<u32>(&*FILE) } {

@@ -154,7 +154,7 @@ impl Arcs<'_> {
         }
         let weight = if self.is_weighted { W::from_i32(weight as i32) } else { Some(W::ONE) };
         let weight = weight.ok_or_else(|| {
-            Fault::malformed(format!("an arc of vertex {from} has a negative weight, which needs f32"))
+            Fault::malformed(format!("an arc of vertex {from} has a negative weight; read the weights as real numbers"))
         })?;
         Ok((from as u32, to, weight))
     }

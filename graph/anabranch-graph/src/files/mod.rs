@@ -203,7 +203,7 @@ pub enum WeightType {
     None,
     /// Whole numbers: `u32`.
     Whole,
-    /// Real numbers: `f32`.
+    /// Real numbers: `f64`, or `f32` to save memory.
     Real,
 }
 

@@ -85,7 +85,7 @@ impl Header {
             num_arcs: word(24),
             first_label: word(32),
         };
-        if version != VERSION || header.encode() != *bytes || header.weight > f32::CODE {
+        if version != VERSION || header.encode() != *bytes || header.weight > f64::CODE {
             let message = format!("the version {version} of the file is not supported; convert the graph again");
             return Err(Fault::new(ReadErrorKind::Unsupported, message));
         }
@@ -99,7 +99,7 @@ impl Header {
     fn sections(&self) -> [u64; 6] {
         let (starts, arcs) = ((self.num_vertices + 1) * 8, self.num_arcs * 4);
         let incoming = u64::from(self.is_directed);
-        let weights = if self.weight == <()>::CODE { 0 } else { arcs };
+        let weights = arcs * u64::from(words_per_weight(self.weight));
         [starts, arcs, weights, starts * incoming, arcs * incoming, self.num_vertices * 8 * u64::from(self.has_table)]
     }
 
@@ -143,18 +143,18 @@ pub(crate) fn open<W: Weight>(map: &Arc<Mmap>) -> Result<Input<W>, Fault> {
     let offsets = header.offsets().0;
     let none = || Fault::malformed("the file is too large for this system");
     let words = |section: usize, len: u64| Array::<u64>::mapped(map, offsets[section], len).ok_or_else(none);
-    let halves = |section: usize| Array::<u32>::mapped(map, offsets[section], header.num_arcs).ok_or_else(none);
+    let halves = |section: usize, len: u64| Array::<u32>::mapped(map, offsets[section], len).ok_or_else(none);
     let num_starts = header.num_vertices + 1;
     let weights = if header.weight == W::CODE {
         Array::mapped(map, offsets[2], header.num_arcs).ok_or_else(none)?
     } else {
-        let bits = if header.weight == 0 { Vec::new().into() } else { halves(2)? };
-        convert_weights(&bits, header.weight, header.num_arcs)?.into()
+        let words = halves(2, header.num_arcs * u64::from(words_per_weight(header.weight)))?;
+        convert_weights(&words, header.weight, header.num_arcs)?.into()
     };
-    let outgoing = Rows { starts: words(0, num_starts)?, neighbours: halves(1)?, weights };
+    let outgoing = Rows { starts: words(0, num_starts)?, neighbours: halves(1, header.num_arcs)?, weights };
     let incoming = match header.is_directed {
         false => None,
-        true => Some(Rows::unweighted(words(3, num_starts)?, halves(4)?)),
+        true => Some(Rows::unweighted(words(3, num_starts)?, halves(4, header.num_arcs)?)),
     };
     let labels = header.labels(words(5, if header.has_table { header.num_vertices } else { 0 })?);
     Ok(Input { graph: Graph::from_rows(outgoing, incoming), labels })
@@ -191,13 +191,30 @@ pub(crate) fn read<W: Weight>(source: &mut Source) -> Result<Input<W>, Fault> {
     Ok(Input { graph, labels: header.labels(table.into()) })
 }
 
-/// Returns weights of another type than the file has. Linear time.
-fn convert_weights<W: Weight>(bits: &[u32], code: u32, num_arcs: u64) -> Result<Vec<W>, Fault> {
+/// Returns the words of 32 bits that a weight with this code has in a file.
+fn words_per_weight(code: u32) -> u32 {
     match code {
-        _ if code == W::CODE && W::IS_WEIGHTED => Ok(bits.par_iter().map(|&bits| W::from_bits(bits)).collect()),
+        0 => 0,
+        1 | 2 => 1,
+        _ => 2,
+    }
+}
+
+/// Returns the weights in the `words` of a file, which may be of another type. Linear time.
+fn convert_weights<W: Weight>(words: &[u32], code: u32, num_arcs: u64) -> Result<Vec<W>, Fault> {
+    let real: fn(u64) -> f64 = match code {
+        1 => |bits| bits as f64,
+        2 => |bits| f32::from_bits(bits as u32).into(),
+        _ => f64::from_bits,
+    };
+    let bits = |word: &[u32]| word.iter().rev().fold(0, |bits, &word| bits << 32 | u64::from(word));
+    let weights = || words.par_chunks(words_per_weight(code) as usize).map(bits);
+    match W::CODE {
         _ if code == <()>::CODE || !W::IS_WEIGHTED => Ok(vec![W::ONE; num_arcs as usize]),
-        1 if W::CODE == f32::CODE => Ok(bits.par_iter().map(|&bits| W::from_bits((bits as f32).to_bits())).collect()),
-        _ => Err(Fault::new(ReadErrorKind::Unsupported, "the weights are real numbers; read the graph with f32")),
+        _ if code == W::CODE => Ok(weights().map(W::from_bits).collect()),
+        3 => Ok(weights().map(|bits| W::from_bits(real(bits).to_bits())).collect()),
+        2 if code == u32::CODE => Ok(weights().map(|bits| W::from_bits((bits as f32).to_bits().into())).collect()),
+        _ => Err(Fault::new(ReadErrorKind::Unsupported, "the weights are real numbers; read the graph with f64")),
     }
 }
 
@@ -208,7 +225,10 @@ pub(crate) fn write<W: Weight>(graph: &Graph<W>, labels: &Labels, out: &mut dyn 
     section(out, &outgoing.starts, u64::to_le_bytes)?;
     section(out, &outgoing.neighbours, u32::to_le_bytes)?;
     if W::IS_WEIGHTED {
-        section(out, &outgoing.weights, |weight: W| weight.to_bits().to_le_bytes())?;
+        match size_of::<W>() {
+            8 => section(out, &outgoing.weights, |weight: W| weight.to_bits().to_le_bytes())?,
+            _ => section(out, &outgoing.weights, |weight: W| (weight.to_bits() as u32).to_le_bytes())?,
+        }
     }
     if let Some(incoming) = incoming {
         section(out, &incoming.starts, u64::to_le_bytes)?;

@@ -39,14 +39,14 @@ pub fn write<W: Weight>(graph: &Graph<W>, labels: &Labels, format: Format, out: 
             lines(graph, labels, b"", W::IS_WEIGHTED, out)
         }
         Format::Dimacs => {
-            if W::CODE == <f32 as Sealed>::CODE {
+            if W::CODE >= <f32 as Sealed>::CODE {
                 return Err(unsupported(format));
             }
             writeln!(out, "p sp {} {}", graph.num_vertices(), graph.num_arcs())?;
             lines(graph, &from_one, b"a ", true, out)
         }
         Format::MatrixMarket => {
-            let field = ["pattern", "integer", "real"][W::CODE as usize];
+            let field = ["pattern", "integer", "real", "real"][W::CODE as usize];
             let symmetry = if graph.is_directed() { "general" } else { "symmetric" };
             writeln!(out, "%%MatrixMarket matrix coordinate {field} {symmetry}")?;
             writeln!(out, "{0} {0} {1}", graph.num_vertices(), graph.num_edges())?;
@@ -105,7 +105,7 @@ fn arcs<W: Weight>(
 /// Writes a serialized graph of GAP. The weights of incoming arcs are looked up in the rows of their sources.
 fn write_gap<W: Weight>(graph: &Graph<W>, is_weighted: bool, out: &mut dyn Write) -> io::Result<()> {
     let format = if is_weighted { Format::WeightedGap } else { Format::Gap };
-    if is_weighted && W::CODE == <f32 as Sealed>::CODE {
+    if is_weighted && W::CODE >= <f32 as Sealed>::CODE {
         return Err(unsupported(format));
     }
     let vertices = 0..graph.num_vertices() as u32;

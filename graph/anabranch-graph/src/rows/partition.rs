@@ -8,15 +8,16 @@
 //!
 //! The regions of groups are disjoint. They are not contiguous, so the arcs are atomics with relaxed accesses, which
 //! are plain moves on today's machines. Sorted rows do not depend on the order of the arcs, so the result does not
-//! depend on the number of threads. Memory besides the edges and the result: 8 bytes an arc, 12 with weights. This is
-//! the construction of the crate `graph500`, without its order by degree.
+//! depend on the number of threads. Memory besides the edges and the result: 8 bytes an arc, 12 with weights of 32
+//! bits, 16 with those of 64. This is the construction of the crate `graph500`, without its order by degree.
 
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use anabranch::prelude::*;
 
 use super::Rows;
 use crate::Weight;
+use crate::weight::sealed::Key;
 
 /// Edges that a group is made of.
 const SLICE: usize = 1 << 16;
@@ -33,8 +34,8 @@ pub(crate) enum Arcs {
     Both,
 }
 
-/// Arcs, grouped by the band of their source.
-pub(crate) struct Partition {
+/// Arcs, grouped by the band of their source. `K` is the type of the keys of their weights.
+pub(crate) struct Partition<K: Key> {
     num_vertices: usize,
     /// Binary logarithm of the vertices in a band.
     shift: u32,
@@ -43,18 +44,18 @@ pub(crate) struct Partition {
     /// Source and target.
     keys: Vec<AtomicU64>,
     /// The keys of the weights; empty if arcs have none.
-    weights: Vec<AtomicU32>,
+    weights: Vec<K::Slot>,
 }
 
-impl Partition {
+impl<K: Key> Partition<K> {
     /// Partitions the arcs of the edges in `pieces`, without self-loops. All ends are below `num_vertices`. The weights
     /// are kept if `V` has weights.
-    pub(crate) fn new<W: Weight, V: Weight>(
+    pub(crate) fn new<W: Weight, V: Weight<Key = K>>(
         num_vertices: usize,
         pieces: &[Vec<(u32, u32, W)>],
         arcs: Arcs,
         weight: impl Fn(W) -> V + Sync,
-    ) -> Partition {
+    ) -> Partition<K> {
         let bits = usize::BITS - num_vertices.saturating_sub(1).leading_zeros();
         let shift = bits.saturating_sub(11);
         let num_bands = num_vertices.div_ceil(1 << shift);
@@ -72,13 +73,13 @@ impl Partition {
         let total = bands[num_bands];
         let keys: Vec<AtomicU64> = (0..total).into_par_iter().map(|_| AtomicU64::new(0)).collect();
         let num_weights = if V::IS_WEIGHTED { total } else { 0 };
-        let weights: Vec<AtomicU32> = (0..num_weights).into_par_iter().map(|_| AtomicU32::new(0)).collect();
+        let weights: Vec<K::Slot> = (0..num_weights).into_par_iter().map(|_| K::Slot::default()).collect();
         slices.par_chunks(group).zip(cursors.par_iter_mut()).for_each(|(slices, cursors)| {
             visit(slices, arcs, |from, to, edge| {
                 let cursor = &mut cursors[from as usize >> shift];
                 keys[*cursor].store(u64::from(from) << 32 | u64::from(to), Relaxed);
                 if V::IS_WEIGHTED {
-                    weights[*cursor].store(weight(edge).to_key(), Relaxed);
+                    weight(edge).to_key().store(&weights[*cursor]);
                 }
                 *cursor += 1;
             });
@@ -87,11 +88,11 @@ impl Partition {
     }
 
     /// Sorts the arcs into rows. `V` is the type for which the partition was made.
-    pub(crate) fn into_rows<V: Weight>(mut self) -> Rows<V> {
+    pub(crate) fn into_rows<V: Weight<Key = K>>(mut self) -> Rows<V> {
         let mut starts = vec![0u64; self.num_vertices + 1];
         let (mut keys, mut weights) = (&mut self.keys[..], &mut self.weights[..]);
         let ends = starts[1..].chunks_mut(1 << self.shift);
-        let mut bands = Vec::with_capacity(self.bands.len());
+        let mut bands: Vec<Band<'_, K>> = Vec::with_capacity(self.bands.len());
         for ((index, limits), ends) in self.bands.windows(2).enumerate().zip(ends) {
             let len = limits[1] - limits[0];
             let keys = keys.split_off_mut(..len).unwrap_or_default();
@@ -103,7 +104,7 @@ impl Partition {
 
         let total = lens.iter().sum();
         let mut neighbours = vec![0; total];
-        let mut weights = vec![V::from_key(0); total];
+        let mut weights = vec![V::from_key(K::default()); total];
         let (mut neighbours_left, mut weights_left) = (&mut neighbours[..], &mut weights[..]);
         let mut base = 0;
         let mut copies = Vec::with_capacity(bands.len());
@@ -115,10 +116,11 @@ impl Partition {
         }
         copies.into_par_iter().for_each(|(band, base, neighbours, weights)| {
             band.ends.iter_mut().for_each(|end| *end += base);
-            for ((word, neighbour), weight) in band.keys.iter_mut().zip(neighbours).zip(weights) {
-                let word = *word.get_mut();
-                *neighbour = (word >> 32) as u32;
-                *weight = V::from_key(word as u32);
+            for (target, neighbour) in band.keys.iter_mut().zip(neighbours) {
+                *neighbour = *target.get_mut() as u32;
+            }
+            for (key, weight) in band.weights.iter_mut().zip(weights) {
+                *weight = V::from_key(*K::get(key));
             }
         });
         Rows { starts: starts.into(), neighbours: neighbours.into(), weights: weights.into() }
@@ -159,26 +161,27 @@ fn starts(counts: &mut [Vec<usize>], num_bands: usize) -> Vec<usize> {
 }
 
 /// A band and its parts of the arrays.
-struct Band<'a> {
+struct Band<'a, K: Key> {
     first: u32,
-    /// The arcs on entry. Afterwards the rows: each target, above the key of the weight.
+    /// The arcs on entry. Afterwards the targets of the rows.
     keys: &'a mut [AtomicU64],
-    weights: &'a mut [AtomicU32],
+    weights: &'a mut [K::Slot],
     /// The end of each row, relative to the band.
     ends: &'a mut [u64],
 }
 
 /// The memory of a thread that sorts bands.
 #[derive(Default)]
-struct Scratch {
-    words: Vec<u64>,
+struct Scratch<K: Key> {
+    /// The target of each arc, above the key of its weight.
+    words: Vec<K::Word>,
     /// The next position in each row, and finally its end.
     cursors: Vec<usize>,
 }
 
-impl Scratch {
+impl<K: Key> Scratch<K> {
     /// Sorts the rows of a band. Returns the number of arcs that are no duplicates.
-    fn sort(&mut self, band: &mut Band<'_>) -> usize {
+    fn sort(&mut self, band: &mut Band<'_, K>) -> usize {
         let source = |key: u64| ((key >> 32) as u32 - band.first) as usize;
         self.cursors.clear();
         self.cursors.resize(band.ends.len(), 0);
@@ -191,12 +194,12 @@ impl Scratch {
             next += len;
         }
         self.words.clear();
-        self.words.resize(band.keys.len(), 0);
+        self.words.resize(band.keys.len(), K::Word::default());
         for (index, key) in band.keys.iter_mut().enumerate() {
             let key = *key.get_mut();
-            let weight = band.weights.get_mut(index).map_or(0, |weight| *weight.get_mut());
+            let weight = band.weights.get_mut(index).map_or(K::default(), |weight| *K::get(weight));
             let cursor = &mut self.cursors[source(key)];
-            self.words[*cursor] = key << 32 | u64::from(weight);
+            self.words[*cursor] = weight.below(key as u32);
             *cursor += 1;
         }
         let (mut start, mut len) = (0, 0);
@@ -209,9 +212,12 @@ impl Scratch {
             }
             let mut last = None;
             for &mut word in row {
-                let target = (word >> 32) as u32;
+                let (target, weight) = K::split_below(word);
                 if last != Some(target) {
-                    *band.keys[len].get_mut() = word;
+                    *band.keys[len].get_mut() = target.into();
+                    if let Some(slot) = band.weights.get_mut(len) {
+                        *K::get(slot) = weight;
+                    }
                     len += 1;
                     last = Some(target);
                 }

@@ -47,8 +47,9 @@ proptest! {
     }
 
     #[test]
-    fn float_weights_keep_their_order(edges in prop::collection::vec((0..4u32, 0..4u32, -9e9f32..9e9), 0..60)) {
+    fn float_weights_keep_their_order(edges in prop::collection::vec((0..4u32, 0..4u32, -9e9f64..9e9), 0..60)) {
         check(&edges);
+        check(&edges.into_iter().map(|(from, to, weight)| (from, to, weight as f32)).collect::<Vec<_>>());
     }
 
     #[test]

@@ -35,23 +35,25 @@ fn on_corpus(check: impl Fn(&str, &Graph) + Sync) {
     }
 }
 
-/// The same for weighted graphs, with whole numbers and with fractions.
-fn on_weighted_corpus(check: impl Fn(&str, &[Graph<u32>; 2], &[Graph<f32>; 2]) + Sync) {
+/// The same for weighted graphs, with whole numbers and with fractions in both precisions.
+fn on_weighted_corpus(check: impl Fn(&str, &[Graph<u32>; 2], &[Graph<f64>; 2], &[Graph<f32>; 2]) + Sync) {
     let whole = |edges: &Edges| edges.clone();
-    let fractions = |edges: &Edges| edges.iter().map(|&(a, b, w)| (a, b, w as f32 / 7.0)).collect::<Vec<_>>();
+    let fractions = |edges: &Edges| edges.iter().map(|&(a, b, w)| (a, b, f64::from(w) / 7.0)).collect::<Vec<_>>();
+    let singles = |edges: &Edges| edges.iter().map(|&(a, b, w)| (a, b, w as f32 / 7.0)).collect::<Vec<_>>();
     let graphs: Vec<_> = corpus()
         .iter()
         .map(|(name, edges)| {
             let whole = [Graph::undirected_weighted(whole(edges)), Graph::directed_weighted(whole(edges))];
             let fractions = [Graph::undirected_weighted(fractions(edges)), Graph::directed_weighted(fractions(edges))];
-            (*name, whole, fractions)
+            let singles = [Graph::undirected_weighted(singles(edges)), Graph::directed_weighted(singles(edges))];
+            (*name, whole, fractions, singles)
         })
         .collect();
     for threads in THREADS {
         let pool = Pool::builder().threads(threads).build().unwrap();
         pool.install(|| {
-            for (name, whole, fractions) in &graphs {
-                check(&format!("{name}, {threads} threads"), whole, fractions);
+            for (name, whole, fractions, singles) in &graphs {
+                check(&format!("{name}, {threads} threads"), whole, fractions, singles);
             }
         });
     }
@@ -109,10 +111,47 @@ fn sssp_finds_distances_and_parents_of_dijkstra() {
             }
         }
     }
-    on_weighted_corpus(|name, whole, fractions| {
+    on_weighted_corpus(|name, whole, fractions, singles| {
         whole.iter().for_each(|graph| check(name, graph));
         fractions.iter().for_each(|graph| check(name, graph));
+        singles.iter().for_each(|graph| check(name, graph));
     });
+}
+
+#[test]
+fn sssp_sums_in_the_precision_of_the_weights() {
+    const STEPS: u32 = 100_000;
+    let path = Graph::directed_weighted((0..STEPS).map(|vertex| (vertex, vertex + 1, 0.1f64)));
+    let distances = kernels::sssp(&path, 0, None, &()).unwrap();
+    // The error of n additions in 64 bits is at most n units in the last place.
+    let expected = f64::from(STEPS) / 10.0;
+    assert!((distances[STEPS as usize] - expected).abs() <= f64::from(STEPS) * f64::EPSILON * expected);
+    kernels::sssp::verify(&path, 0, &distances).unwrap();
+    // A sum in 32 bits is wrong in the fourth digit, which the verifier finds because it does not sum in 32 bits.
+    let sums: Vec<f64> = (0..STEPS).scan(0f32, |sum, _| Some(std::mem::replace(sum, *sum + 0.1).into())).collect();
+    let error = kernels::sssp::verify(&path, 0, &[sums, vec![f64::from(STEPS)]].concat()).unwrap_err();
+    assert!(error.to_string().starts_with("vertex 1 has the distance 0.10000000149"), "{error}");
+
+    // Sums of 32 bits are accepted as sums of 32 bits, and are those of a loop.
+    let path = Graph::directed_weighted((0..STEPS).map(|vertex| (vertex, vertex + 1, 0.1f32)));
+    let distances = kernels::sssp(&path, 0, None, &()).unwrap();
+    assert_eq!(distances[STEPS as usize], (0..STEPS).fold(0.0, |sum, _| sum + 0.1f32));
+    kernels::sssp::verify(&path, 0, &distances).unwrap();
+}
+
+#[test]
+fn parents_of_wrong_sums_are_refused() {
+    let graph = Graph::directed_weighted([(0, 1, 0.1f64), (1, 2, 0.2), (0, 2, 0.3)]);
+    let distances = kernels::sssp(&graph, 0, None, &()).unwrap();
+    assert_eq!(distances, [0.0, 0.1, 0.3]);
+    assert!(kernels::sssp::verify_parents(&graph, 0, &distances, &[0, 0, 0]).is_ok());
+    // By vertex 1 the sum is 0.30000000000000004, which one rounding apart is no distance of 0.3.
+    let far = [0.0, 0.1, 0.300_000_000_000_000_1];
+    assert!(kernels::sssp::verify_parents(&graph, 0, &far, &[0, 0, 1]).is_err());
+    let unreached = Graph::directed_weighted([(1, 2, 0.2f64), (0, 3, 1.0)]);
+    assert!(
+        kernels::sssp::verify_parents(&unreached, 0, &[0.0, f64::INFINITY, 0.2, 1.0], &[0, UNREACHED, 1, 0]).is_err()
+    );
 }
 
 #[test]

@@ -33,7 +33,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let weights = args.source.weight_type(&args.weights)?;
     let file = args.json.as_deref().map(|path| Target::open(path, &signals)).transpose()?;
     let info = args.source.pool()?.install(|| match weights {
-        WeightType::Real => analyse::<f32>(args, &signals, Some(f64::from)),
+        WeightType::Real => analyse::<f64>(args, &signals, Some(|weight| weight)),
         WeightType::Whole => analyse::<u32>(args, &signals, Some(f64::from)),
         _ => analyse::<()>(args, &signals, None),
     })?;

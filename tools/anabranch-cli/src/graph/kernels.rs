@@ -34,7 +34,7 @@ pub fn bfs(args: &BfsArgs) -> Result<(), Failure> {
 pub fn sssp(args: &SsspArgs) -> Result<(), Failure> {
     let kernel = Paths { label: args.source, root: 0, delta: args.delta };
     match args.common.source.weight_type(&args.weights)? {
-        WeightType::Real => run::<f32, _>(kernel, &args.common, Some(&args.output)),
+        WeightType::Real => run::<f64, _>(kernel, &args.common, Some(&args.output)),
         // Without weights, each edge has the length 1.
         _ => run::<u32, _>(kernel, &args.common, Some(&args.output)),
     }
@@ -113,12 +113,12 @@ impl Distances for u32 {
     }
 }
 
-impl Distances for f32 {
-    fn column(distances: Vec<f32>) -> Column {
-        Column::Single(distances)
+impl Distances for f64 {
+    fn column(distances: Vec<f64>) -> Column {
+        Column::Double(distances)
     }
 
-    fn json(distance: f32) -> Value {
+    fn json(distance: f64) -> Value {
         json!(distance)
     }
 }

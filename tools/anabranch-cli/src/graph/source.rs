@@ -40,7 +40,8 @@ pub struct Source {
 /// The type of weights to read.
 #[derive(clap::Args)]
 pub struct Weights {
-    /// The weights to read: none, whole or real [default: as the format or the file's header says]
+    /// The weights to read: none, whole (32 bits) or real (64 bits, `double`) [default: as the format or the file's
+    /// header says]
     #[arg(long, value_name = "KIND", value_parser = weights)]
     weights: Option<WeightType>,
 }

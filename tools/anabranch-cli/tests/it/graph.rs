@@ -90,6 +90,11 @@ fn weights_of_file_are_lengths() {
         succeed(&["sssp", &fractions, "--source", "0", "--weights", "real", "--output", "-"]).stdout,
         "0 0\n1 0.5\n2 0.75\n"
     );
+    let large = file(directory.path(), "large.wel", "0 1 16777217\n1 2 0.1\n2 3 0.2\n");
+    assert_eq!(
+        succeed(&["sssp", &large, "--source", "0", "--weights", "real", "--verify", "--output", "-"]).stdout,
+        "0 0\n1 16777217\n2 16777217.1\n3 16777217.3\n"
+    );
     let negative = file(directory.path(), "negative.wel", "0 1 -0.5\n");
     refused(&run(&["sssp", &negative, "--source", "0", "--weights", "real"]), 1, &["from 0 to 1 has the weight -0.5"]);
 }

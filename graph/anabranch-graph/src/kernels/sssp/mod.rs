@@ -18,16 +18,15 @@
 //! that a vertex has is relaxed at most once. Each thread keeps `WINDOW` buckets, and all later entries in one list,
 //! from which it fills the buckets again. So the memory does not depend on `delta`.
 //!
-//! **Widths.** Distances are kept in 32 bits. If a sum of whole numbers exceeds them, the kernel starts again with 64
-//! bits.
+//! **Widths.** Distances of whole numbers are kept in 32 bits. If a sum exceeds them, the kernel starts again with 64
+//! bits. Those of floats are floats of the same width.
 
 mod horizon;
 mod length;
 mod light_first;
 mod tree;
+mod verify;
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use std::sync::Mutex;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
@@ -38,8 +37,9 @@ pub use self::length::Length;
 use self::length::{Label, Refused};
 pub use self::light_first::LightFirst;
 pub use self::tree::{parents, verify_parents};
+pub use self::verify::verify;
 use super::tools::states;
-use super::{Cancel, KernelError, VerifyError};
+use super::{Cancel, KernelError};
 use crate::Graph;
 
 /// The buckets that a thread keeps apart.
@@ -319,53 +319,4 @@ impl<W: Length, D: Label<W>> Run<'_, W, D> {
         }
         Some(first)
     }
-}
-
-/// Compares `distances` with those that a plain Dijkstra computes. The numbers must be equal, those with a fraction
-/// too: both kernels compute the least sum of a path, added from the root on.
-///
-/// ```
-/// use anabranch_graph::Graph;
-/// use anabranch_graph::kernels::sssp::verify;
-/// let graph = Graph::undirected_weighted([(0, 1, 0.5f32), (1, 2, 0.25)]);
-/// assert!(verify(&graph, 0, &[0.0, 0.5, 0.75]).is_ok());
-/// assert!(verify(&graph, 0, &[0.0, 0.5, 1.0]).is_err());
-/// ```
-///
-/// # Errors
-/// Returns the first vertex that is wrong.
-///
-/// # Panics
-/// Panics if the graph has no `root`.
-pub fn verify<W: Length>(graph: &Graph<W>, root: u32, distances: &[W::Distance]) -> Result<(), VerifyError> {
-    let num_vertices = graph.num_vertices();
-    VerifyError::unless(distances.len() == num_vertices, || {
-        format!("the result does not have {num_vertices} vertices")
-    })?;
-    for (vertex, (&found, expected)) in distances.iter().zip(dijkstra(graph, root)).enumerate() {
-        VerifyError::unless(found == expected, || {
-            format!("vertex {vertex} has the distance {found} instead of {expected}")
-        })?;
-    }
-    Ok(())
-}
-
-fn dijkstra<W: Length>(graph: &Graph<W>, root: u32) -> Vec<W::Distance> {
-    let mut distances = vec![W::UNREACHED; graph.num_vertices()];
-    distances[root as usize] = W::ZERO;
-    let mut queue = BinaryHeap::from([Reverse((W::key(W::ZERO), root))]);
-    while let Some(Reverse((key, vertex))) = queue.pop() {
-        let distance = distances[vertex as usize];
-        if W::key(distance) < key {
-            continue;
-        }
-        for (&neighbour, &weight) in graph.out_neighbours(vertex).iter().zip(graph.out_weights(vertex)) {
-            let sum = W::extend(distance, weight);
-            if sum < distances[neighbour as usize] {
-                distances[neighbour as usize] = sum;
-                queue.push(Reverse((W::key(sum), neighbour)));
-            }
-        }
-    }
-    distances
 }

@@ -9,6 +9,7 @@ use std::collections::VecDeque;
 use std::sync::atomic::Ordering::Relaxed;
 
 use super::Length;
+use super::verify::Wide;
 use crate::Graph;
 use crate::kernels::tools::{atomics, blocks, plain, states};
 use crate::kernels::{Cancel, KernelError, UNREACHED, VerifyError};
@@ -137,8 +138,11 @@ pub fn verify_parents<W: Length>(
         let parent = parents[vertex as usize];
         let is_child = || {
             let weight = graph.out_neighbours(parent).binary_search(&vertex).map(|at| graph.out_weights(parent)[at]);
-            let above = distances[parent as usize];
-            weight.is_ok_and(|weight| above < W::UNREACHED && W::extend(above, weight) == distances[vertex as usize])
+            let (above, distance) =
+                (Wide::new::<W>(distances[parent as usize]), Wide::new::<W>(distances[vertex as usize]));
+            // One addition leads from one to the other.
+            let is_near = |sum: Wide| sum < Wide::INFINITY && sum.distance(distance) <= W::ROUNDING * sum.rounded();
+            weight.is_ok_and(|weight| is_near(above.plus(weight.into())))
         };
         let holds = if vertex == root {
             parent == root

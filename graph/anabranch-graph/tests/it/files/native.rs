@@ -40,6 +40,7 @@ fn native_files_keep_everything() {
     round_trip(&Graph::directed_weighted(edges), &Labels::from_one());
     round_trip(&Graph::undirected_weighted(edges), &Labels::identity());
     round_trip(&Graph::undirected_weighted([(0, 1, -0.5f32), (1, 2, 1e30)]), &Labels::identity());
+    round_trip(&Graph::directed_weighted([(0, 1, 16_777_217.0), (2, 1, -0.1), (1, 2, 1e300)]), &Labels::from_one());
     round_trip(&Graph::directed([]), &Labels::identity());
     let input = read_text::<()>("a.txt", "5 70\n70 9000000000\n", &ReadOptions::default()).unwrap();
     round_trip(&input.graph, &input.labels);
@@ -52,13 +53,14 @@ fn weights_are_converted() {
     let path = directory.file("a.ag", written(&graph, &Labels::identity(), Format::Native));
     assert_eq!(arcs(&read::<f32>(&path, &ReadOptions::default()).unwrap().graph), [(0, 1, 7.0)]);
     assert_eq!(arcs(&open::<f32>(&path).unwrap().graph), [(0, 1, 7.0)]);
+    assert_eq!(arcs(&open::<f64>(&path).unwrap().graph), [(0, 1, 7.0)]);
     assert_eq!(arcs(&open::<()>(&path).unwrap().graph), [(0, 1, ())]);
     assert_eq!(weight_type(&path, &ReadOptions::default()).unwrap(), WeightType::Whole);
     let path = directory.file("b.ag", written(&Graph::directed([(0, 1)]), &Labels::identity(), Format::Native));
     assert_eq!(arcs(&open::<u32>(&path).unwrap().graph), [(0, 1, 1)]);
     let graph = Graph::directed_weighted([(0, 1, 0.5f32)]);
     let path = directory.file("c.ag", written(&graph, &Labels::identity(), Format::Native));
-    assert!(open::<u32>(&path).err().unwrap().to_string().contains("read the graph with f32"));
+    assert!(open::<u32>(&path).err().unwrap().to_string().contains("read the graph with f64"));
 }
 
 #[test]

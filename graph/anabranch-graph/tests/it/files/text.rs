@@ -30,6 +30,11 @@ fn symmetrize_makes_graph_undirected() {
 #[test]
 fn weights_are_converted_or_ignored() {
     assert_eq!(arcs(&read_text("a.wel", "0 1 2.5\n", &ReadOptions::default()).unwrap().graph), [(0, 1, 2.5f32)]);
+    let large = "0 1 16777217\n1 2 9007199254740993\n";
+    assert_eq!(
+        arcs(&read_text("a.wel", large, &ReadOptions::default()).unwrap().graph),
+        [(0, 1, 16_777_217.0), (1, 2, 9_007_199_254_740_992.0)]
+    );
     assert_eq!(arcs(&read_text("a.wel", "0 1 2.5\n", &ReadOptions::default()).unwrap().graph), [(0, 1, ())]);
     assert_eq!(arcs(&read_text("a.el", "0 1\n", &ReadOptions::default()).unwrap().graph), [(0, 1, 1u32)]);
 }
@@ -60,7 +65,7 @@ fn errors_name_file_line_and_column() {
         ("a.el", "-1 0\n", (1, 1), "found '-1'"),
         ("a.el", "0 4294967295\n", (1, 3), "compact the labels"),
         ("a.wel", "0 1\n", (1, 4), "expected a weight"),
-        ("a.wel", "0 1 0.5\n", (1, 5), "other weights need f32"),
+        ("a.wel", "0 1 0.5\n", (1, 5), "other weights are real"),
     ] {
         let error = read_text::<u32>(name, text, &ReadOptions::default()).err().unwrap();
         assert_eq!((error.line(), error.column()), (Some(place.0), Some(place.1)), "{error}");
