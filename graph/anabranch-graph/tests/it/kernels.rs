@@ -188,9 +188,14 @@ fn components_are_those_of_plain_search() {
 #[test]
 fn pagerank_is_a_fixed_point_of_plain_iteration() {
     on_corpus(|name, graph| {
-        let rank = kernels::pagerank(graph, &Parameters { max_iterations: 1000, ..Default::default() }, &()).unwrap();
-        let verified = kernels::pagerank::verify(graph, &rank, &Parameters::default());
-        verified.unwrap_or_else(|error| panic!("{name}, {} iterations: {error}", rank.iterations));
+        for parameters in
+            [Parameters::default(), Parameters::GAP, Parameters { tolerance: 1e-12, ..Default::default() }]
+        {
+            let rank = kernels::pagerank(graph, &parameters, &()).unwrap();
+            let verified = kernels::pagerank::verify(graph, &rank, &parameters);
+            verified.unwrap_or_else(|error| panic!("{name}, {} iterations: {error}", rank.iterations));
+            assert!(rank.converged || parameters != Parameters::default(), "{name}: {}", rank.change);
+        }
     });
 }
 
@@ -199,8 +204,9 @@ fn pagerank_is_identical_for_any_number_of_threads() {
     let first = std::sync::Mutex::new(std::collections::HashMap::new());
     on_corpus(|name, graph| {
         let shape = name[..name.rfind(',').unwrap()].to_owned();
-        let rank = kernels::pagerank(graph, &Parameters { tolerance: 0.0, ..Default::default() }, &()).unwrap();
-        let bits: Vec<u32> = rank.scores.iter().map(|score| score.to_bits()).collect();
+        let parameters = Parameters { tolerance: 0.0, max_iterations: 20, ..Default::default() };
+        let rank = kernels::pagerank(graph, &parameters, &()).unwrap();
+        let bits: Vec<u64> = rank.scores.iter().map(|score| score.to_bits()).collect();
         assert_eq!(*first.lock().unwrap().entry(shape).or_insert_with(|| bits.clone()), bits, "{name}");
     });
 }
@@ -209,12 +215,73 @@ fn pagerank_is_identical_for_any_number_of_threads() {
 fn pagerank_of_known_graph() {
     // Vertices 0 and 1 give all to 2, and 2 gives all to 0: x = .05 + .85 z, z = .05 + .85 (x + .05).
     let graph = Graph::directed([(0, 2), (1, 2), (2, 0)]);
-    let parameters = Parameters { tolerance: 1e-7, max_iterations: 1000, ..Default::default() };
+    let parameters = Parameters { tolerance: 1e-15, max_iterations: 1000, ..Default::default() };
     let rank = kernels::pagerank(&graph, &parameters, &()).unwrap();
     let z = (0.05 + 0.85 * 0.1) / (1.0 - 0.85 * 0.85);
     for (found, expected) in rank.scores.iter().zip([0.05 + 0.85 * z, 0.05, z]) {
-        assert!((found - expected).abs() < 1e-5, "{found} {expected}");
+        assert!((found - expected).abs() < 1e-14, "{found} {expected}");
     }
+}
+
+#[test]
+fn pagerank_converges_on_paths_and_grids() {
+    let path = |len: u32| (0..len - 1).map(|vertex| (vertex, vertex + 1));
+    let side = 150u32;
+    let across = (0..side * side).filter(|vertex| vertex % side < side - 1).map(|vertex| (vertex, vertex + 1));
+    let down = (0..side * (side - 1)).map(|vertex| (vertex, vertex + side));
+    for graph in [
+        Graph::undirected(path(1000)),
+        Graph::directed(path(1000)),
+        Graph::undirected(path(20_001)),
+        Graph::directed(path(20_001)),
+        Graph::directed(across.chain(down)),
+    ] {
+        for tolerance in [1e-6, 1e-12] {
+            let parameters = Parameters { tolerance, max_iterations: 300, ..Default::default() };
+            let rank = kernels::pagerank(&graph, &parameters, &()).unwrap();
+            assert!(rank.converged, "{graph:?}: {}", rank.change);
+            assert!(rank.iterations <= 100 || tolerance < 1e-6);
+            kernels::pagerank::verify(&graph, &rank, &parameters).unwrap();
+            assert!((rank.scores.iter().sum::<f64>() - 1.0).abs() < 10.0 * tolerance);
+        }
+    }
+}
+
+#[test]
+fn pagerank_agrees_with_networkx() {
+    // The ranks of networkx 3.6 with tol=1e-14: a directed path, and a star with an edge back.
+    let (spread, lost) = (Parameters::default().dangling, Parameters::GAP.dangling);
+    let ranks = |graph: &Graph, dangling| {
+        let parameters = Parameters { tolerance: 1e-14, max_iterations: 1000, dangling, ..Default::default() };
+        kernels::pagerank(graph, &parameters, &()).unwrap().scores
+    };
+    let near = |found: Vec<f64>, expected: &[f64]| {
+        assert!(
+            found.len() == expected.len() && found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-12),
+            "{found:?}"
+        );
+    };
+    let path = Graph::directed([(0, 1), (1, 2)]);
+    near(ranks(&path, spread), &[0.184416781927155, 0.341171046565238, 0.474412171507607]);
+    near(ranks(&path, lost), &[0.05, 0.05 * 1.85, 0.05 * (1.0 + 0.85 * 1.85)]);
+    near(
+        ranks(&Graph::directed([(0, 1), (0, 2), (0, 3), (3, 0)]), spread),
+        &[0.324561403508771, 0.225146198830410, 0.225146198830410, 0.225146198830410],
+    );
+}
+
+#[test]
+fn unconverged_pagerank_says_so() {
+    let graph = Graph::directed([(0, 2), (1, 2), (2, 0)]);
+    let parameters = Parameters { max_iterations: 3, ..Default::default() };
+    let rank = kernels::pagerank(&graph, &parameters, &()).unwrap();
+    assert!(!rank.converged && rank.iterations == 3 && rank.change >= parameters.tolerance);
+    kernels::pagerank::verify(&graph, &rank, &parameters).unwrap();
+    let boast = kernels::pagerank::PageRank { converged: true, ..rank.clone() };
+    assert!(kernels::pagerank::verify(&graph, &boast, &parameters).is_err());
+    let mut wrong = rank;
+    wrong.scores.swap(0, 1);
+    assert!(kernels::pagerank::verify(&graph, &wrong, &parameters).is_err());
 }
 
 #[test]
@@ -251,7 +318,7 @@ fn bad_arguments_are_refused() {
     for delta in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         assert!(matches!(kernels::sssp(&graph, 0, Some(delta), &()), Err(KernelError::BadParameter { .. })));
     }
-    for damping in [-0.1, 1.1, f32::NAN] {
+    for damping in [-0.1, 1.1, f64::NAN] {
         let rank = kernels::pagerank(&graph, &Parameters { damping, ..Default::default() }, &());
         assert!(matches!(rank, Err(KernelError::BadParameter { .. })));
     }

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use anabranch_graph::kernels::pagerank::Dangling;
+
 use super::source::{Source, Weights};
 use crate::values::number;
 
@@ -85,13 +87,19 @@ pub struct PagerankArgs {
     pub output: Output,
     /// The share of a score that comes from other vertices, from 0 to 1
     #[arg(long, value_name = "D", default_value = "0.85", allow_negative_numbers = true)]
-    pub damping: f32,
-    /// The total change of an iteration below which the scores are final
-    #[arg(long, value_name = "E", default_value = "1e-4", allow_negative_numbers = true)]
+    pub damping: f64,
+    /// The change of an iteration below which the scores are final: the sum of the absolute changes of all scores, as
+    /// in GAP. networkx multiplies its tolerance by the number of vertices
+    #[arg(long, value_name = "E", default_value = "1e-6", allow_negative_numbers = true)]
     pub tolerance: f64,
-    /// The most iterations
-    #[arg(long, value_name = "I", default_value = "20", allow_negative_numbers = true)]
+    /// The most iterations. If they do not meet the tolerance, the results are written and say so, and the exit status
+    /// is 1
+    #[arg(long, value_name = "I", default_value = "100", allow_negative_numbers = true)]
     pub iterations: u32,
+    /// Where the score of a vertex without outgoing edges goes: to all vertices in equal parts (`spread`, as in
+    /// networkx), or nowhere (`lost`, as in GAP)
+    #[arg(long, value_name = "WHERE", default_value = "spread", value_parser = dangling)]
+    pub dangling: Dangling,
 }
 
 /// The options of `anabranch triangles`.
@@ -111,6 +119,14 @@ pub struct BcArgs {
     /// The vertices where paths begin, by their labels in the file
     #[arg(long = "sources", alias = "source", value_name = "K,K,..", value_delimiter = ',', required = true)]
     pub sources: Vec<u64>,
+}
+
+fn dangling(text: &str) -> Result<Dangling, String> {
+    match text {
+        "spread" => Ok(Dangling::Spread),
+        "lost" => Ok(Dangling::Lost),
+        _ => Err("give one of spread, lost".to_owned()),
+    }
 }
 
 fn trials(text: &str) -> Result<usize, String> {

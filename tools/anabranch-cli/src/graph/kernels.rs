@@ -47,8 +47,8 @@ pub fn cc(args: &CcArgs) -> Result<(), Failure> {
 
 /// Runs `anabranch pagerank`.
 pub fn pagerank(args: &PagerankArgs) -> Result<(), Failure> {
-    let &PagerankArgs { damping, tolerance, iterations: max_iterations, .. } = args;
-    run(Rank(Parameters { damping, tolerance, max_iterations }), &args.common, Some(&args.output))
+    let &PagerankArgs { damping, tolerance, iterations: max_iterations, dangling, .. } = args;
+    run(Rank(Parameters { damping, tolerance, max_iterations, dangling }), &args.common, Some(&args.output))
 }
 
 /// Runs `anabranch triangles`.
@@ -151,6 +151,7 @@ impl<W: Distances> Kernel<W> for Paths {
             ],
             json: json!({ "source": self.label, "reached": reached, "farthest": W::json(farthest) }),
             columns: vec![("distance", W::column(result))],
+            unfinished: None,
         }
     }
 }
@@ -181,6 +182,7 @@ impl Kernel<()> for Components {
             rows: vec![("components", count(components)), ("largest", format!("{} vertices", count(largest)))],
             json: json!({ "components": components, "largest": largest }),
             columns: vec![("component", Column::Vertices(result))],
+            unfinished: None,
         }
     }
 }
@@ -204,12 +206,26 @@ impl Kernel<()> for Rank {
     }
 
     fn found(&self, graph: &Graph, labels: &Labels, result: PageRank) -> Found {
-        let top = top(graph, labels, |vertex| result.scores[vertex as usize].into());
-        let end = format!("{} iterations, the last one changed {:.2e}", result.iterations, result.change);
+        let top = top(graph, labels, |vertex| result.scores[vertex as usize]);
+        let PageRank { scores, iterations, change, converged } = result;
+        let end = if converged { "" } else { ": not converged" };
+        let tolerance = self.0.tolerance;
+        let unfinished = || {
+            format!(
+                "pagerank has not converged: iteration {iterations} changes the scores by {change:.2e}, not by less \
+                 than {tolerance:e}; give more --iterations or a greater --tolerance"
+            )
+        };
         Found {
-            rows: vec![("iterations", end), ("highest", listed(&top))],
-            json: json!({ "iterations": result.iterations, "change": result.change, "highest": named(&top) }),
-            columns: vec![("score", Column::Single(result.scores))],
+            rows: vec![
+                ("iterations", format!("{iterations}, the last one changed {change:.2e}{end}")),
+                ("highest", listed(&top)),
+            ],
+            json: json!({
+                "iterations": iterations, "change": change, "converged": converged, "highest": named(&top)
+            }),
+            columns: vec![("score", Column::Double(scores))],
+            unfinished: (!converged).then(unfinished),
         }
     }
 }
@@ -234,7 +250,7 @@ impl Kernel<()> for Triangles {
 
     fn found(&self, _: &Graph, _: &Labels, result: u64) -> Found {
         let rows = vec![("triangles", count(result))];
-        Found { rows, json: json!({ "triangles": result }), columns: Vec::new() }
+        Found { rows, json: json!({ "triangles": result }), columns: Vec::new(), unfinished: None }
     }
 }
 
@@ -266,6 +282,7 @@ impl Kernel<()> for Centrality {
             rows: vec![("sources", count(self.sources.len() as u64)), ("highest", listed(&top))],
             json: json!({ "sources": self.labels, "highest": named(&top) }),
             columns: vec![("score", Column::Double(result))],
+            unfinished: None,
         }
     }
 }

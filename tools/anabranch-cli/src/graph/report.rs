@@ -18,6 +18,8 @@ pub struct Found {
     pub json: Value,
     /// The values of all vertices.
     pub columns: Columns,
+    /// Why the results are not final: the status of the run is 1 after they are written.
+    pub unfinished: Option<String>,
 }
 
 impl Found {
@@ -30,6 +32,7 @@ impl Found {
             ],
             json: json!({ "source": label, "reached": reached, "depth": depth }),
             columns,
+            unfinished: None,
         }
     }
 }

@@ -112,7 +112,8 @@ impl Targets {
         });
         let json = self.json.map_or(Ok(()), |target| target.write(&report.json(found)));
         let printed = report.print(found, on_stdout);
-        written.and(json).and(printed)
+        let finished = found.unfinished.clone().map_or(Ok(()), |why| Err(Failure::Run(why)));
+        written.and(json).and(printed).and(finished)
     }
 }
 

@@ -139,11 +139,25 @@ fn bad_arguments_are_refused() {
 }
 
 #[test]
-fn unconverged_ranks_are_not_valid() {
+fn unconverged_ranks_end_with_1() {
     let directory = tempfile::tempdir().unwrap();
     let path = sparse(directory.path());
-    let args = ["pagerank", &path, "--iterations", "1", "--verify"];
-    refused(&run(&args), 1, &["the result of pagerank is wrong", "one more iteration"]);
+    let args = ["pagerank", &path, "--iterations", "1", "--verify", "--json", "-"];
+    let ended = run(&args);
+    assert_eq!(ended.code, Some(1));
+    let json: Value = serde_json::from_str(&ended.stdout).expect("the results are written");
+    assert_eq!((&json["result"]["converged"], &json["result"]["iterations"]), (&false.into(), &1.into()));
+    assert!(ended.stderr.contains(": not converged") && ended.stderr.contains("give more --iterations"), "{ended:?}");
+
+    let seven = "4 1\n1 2\n4 3\n6 3\n7 3\n1 4\n7 4\n2 5\n7 5\n3 6\n5 6\n2 7\n";
+    let seven = file(directory.path(), "seven.txt", seven);
+    for tolerance in ["1e-4", "1e-6", "1e-7", "1e-14"] {
+        let json =
+            succeed(&["pagerank", &seven, "--verify", "--tolerance", tolerance, "--iterations", "300", "--json", "-"]);
+        let json: Value = serde_json::from_str(&json.stdout).unwrap();
+        assert_eq!(json["result"]["converged"], true);
+    }
+    refused(&run(&["pagerank", &path, "--dangling", "x"]), 2, &["--dangling", "give one of spread, lost"]);
 }
 
 #[cfg(unix)]
