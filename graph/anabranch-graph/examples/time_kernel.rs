@@ -8,6 +8,7 @@ use std::error::Error;
 use std::time::Instant;
 
 use anabranch::Pool;
+use anabranch_graph::kernels::betweenness::Scale;
 use anabranch_graph::kernels::pagerank::Parameters;
 use anabranch_graph::kernels::sssp::LightFirst;
 use anabranch_graph::kernels::{KernelError, betweenness, bfs, connected_components, count_triangles, pagerank, sssp};
@@ -61,7 +62,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             "pr" => trials::<(), _>(path, &sources, |graph, _| pagerank(graph, &Parameters::GAP, &())),
             "pr-converged" => trials::<(), _>(path, &sources, |graph, _| pagerank(graph, &Parameters::default(), &())),
             "tc" => trials::<(), _>(path, &sources, |graph, _| count_triangles(graph, &())),
-            "bc" => trials::<(), _>(path, &sources, |graph, source| betweenness(graph, &[source], &())),
+            "bc" => trials::<(), _>(path, &sources, |graph, source| betweenness(graph, &[source], Scale::Gap, &())),
             _ => return Err(format!("there is no kernel '{kernel}'")),
         };
         done.map_err(|error| error.to_string())

@@ -1,7 +1,6 @@
 //! Betweenness centrality from some sources: the share of shortest paths that lead through each vertex.
 //!
-//! Source: Brandes, *A Faster Algorithm for Betweenness Centrality*, 2001, with the sources and the normalisation of
-//! the GAP benchmark suite.
+//! Source: Brandes, *A Faster Algorithm for Betweenness Centrality*, 2001, with the sources of the GAP benchmark suite.
 //!
 //! **Forward.** A breadth-first search counts the shortest paths to each vertex. A level *pushes* while its vertices
 //! have fewer arcs than the unreached ones: it claims the unreached neighbours, and adds its counts to theirs.
@@ -14,8 +13,7 @@
 //! not known yet. Out-neighbours are in the next level or in a level that is not known yet, so this sum needs no test
 //! either. The new values are written after the level.
 //!
-//! **Scores** are the sums of the dependencies for all sources, divided by the greatest sum. As in GAP, the dependency
-//! of a source counts for the source itself.
+//! **Scores** are the sums of the dependencies for all sources, in the unit of a [`Scale`].
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU32, AtomicU64};
@@ -29,8 +27,24 @@ use crate::{Graph, Weight};
 /// Vertices per piece of work.
 const PIECE: usize = 64;
 
-/// Returns the betweenness centrality of each vertex, computed from the shortest paths that start at `sources`. The
-/// greatest is 1. If no path has an inner vertex or a source, all are 0.
+/// The unit of the scores, and whether the ends of a path count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Scale {
+    /// The share of the pairs of other vertices whose shortest paths lead through the vertex, from 0 to 1: as in
+    /// networkx with `normalized=True`, its default. The ends of a path do not count.
+    #[default]
+    Normalized,
+    /// The number of these pairs, in any order in an undirected graph: as in networkx with `normalized=False`.
+    Pairs,
+    /// As in GAP: the start of a path counts too, and the greatest score is 1.
+    Gap,
+}
+
+/// Returns the betweenness centrality of each vertex, computed from the shortest paths that start at `sources`.
+///
+/// If these are not all vertices, the scores are estimates: each is multiplied by the other vertices where a path can
+/// start, and divided by those of them that are sources (as in networkx 3.6). A vertex that is the only source has the
+/// score 0. With [`Scale::Gap`] nothing is multiplied.
 ///
 /// Takes time proportional to the vertices and arcs for each source. Counts of paths are `f64`: beyond 2^53 they are
 /// rounded, and then the last digits of the scores may depend on the number of threads. From about 10^308 paths between
@@ -39,24 +53,31 @@ const PIECE: usize = 64;
 /// ```
 /// use anabranch_graph::Graph;
 /// use anabranch_graph::kernels::betweenness;
-/// let path = Graph::undirected([(0, 1), (1, 2), (2, 3)]);
-/// let scores = betweenness(&path, &[0], &()).unwrap();
-/// assert_eq!(scores, [1.0, 2.0 / 3.0, 1.0 / 3.0, 0.0]);
+/// use anabranch_graph::kernels::betweenness::Scale;
+/// let path = Graph::undirected([(0, 1), (1, 2)]);
+/// let scores = |scale| betweenness(&path, &[0, 1, 2], scale, &()).unwrap();
+/// assert_eq!(scores(Scale::Normalized), [0.0, 1.0, 0.0]);
+/// assert_eq!(scores(Scale::Gap), [0.5, 1.0, 0.5]);
 /// ```
 ///
 /// # Errors
 /// Returns [`KernelError::NoSuchVertex`] if the graph lacks a source, and [`KernelError::Cancelled`].
-pub fn betweenness<W: Weight>(graph: &Graph<W>, sources: &[u32], cancel: &dyn Cancel) -> Result<Vec<f64>, KernelError> {
+pub fn betweenness<W: Weight>(
+    graph: &Graph<W>,
+    sources: &[u32],
+    scale: Scale,
+    cancel: &dyn Cancel,
+) -> Result<Vec<f64>, KernelError> {
     sources.iter().try_for_each(|&source| KernelError::check_vertex(graph, source))?;
     let scores = zeros(graph.num_vertices());
     for &source in sources {
         let mut paths = Paths::new(graph, cancel);
         paths.count(source);
-        paths.accumulate(&scores);
+        paths.accumulate(scale, &scores);
         KernelError::check(cancel)?;
     }
     let mut scores = scores.into_iter().map(|score| f64::from_bits(score.into_inner())).collect::<Vec<_>>();
-    normalise(&mut scores);
+    scale.apply(graph, sources, &mut scores);
     Ok(scores)
 }
 
@@ -71,11 +92,30 @@ fn load(slot: &AtomicU64) -> f64 {
     f64::from_bits(slot.load(Relaxed))
 }
 
-/// Divides by the greatest score.
-fn normalise(scores: &mut [f64]) {
-    let greatest = scores.iter().copied().fold(0.0, f64::max);
-    if greatest > 0.0 {
-        scores.par_iter_mut().for_each(|score| *score /= greatest);
+impl Scale {
+    /// Turns sums of dependencies into scores.
+    fn apply<W: Weight>(self, graph: &Graph<W>, sources: &[u32], scores: &mut [f64]) {
+        if self == Scale::Gap {
+            let greatest = scores.iter().copied().fold(0.0, f64::max);
+            if greatest > 0.0 {
+                scores.par_iter_mut().for_each(|score| *score /= greatest);
+            }
+            return;
+        }
+        let (others, used) = (scores.len() as f64 - 1.0, sources.len() as f64);
+        // With fewer vertices no path has an inner one.
+        if others < 2.0 || sources.is_empty() {
+            return;
+        }
+        let pairs = match self {
+            Scale::Pairs => others / if graph.is_directed() { 1.0 } else { 2.0 },
+            _ => 1.0 / (others - 1.0),
+        };
+        let of_sources: Vec<f64> = sources.iter().map(|&source| scores[source as usize]).collect();
+        scores.par_iter_mut().for_each(|score| *score *= pairs / used);
+        for (&source, sum) in sources.iter().zip(of_sources) {
+            scores[source as usize] = if used > 1.0 { sum * pairs / (used - 1.0) } else { 0.0 };
+        }
     }
 }
 
@@ -198,9 +238,11 @@ impl<'a, W: Weight> Paths<'a, W> {
     }
 
     /// Adds the dependency of each vertex to its score.
-    fn accumulate(&self, scores: &[AtomicU64]) {
+    fn accumulate(&self, scale: Scale, scores: &[AtomicU64]) {
         let factors = zeros(scores.len());
-        for (depth, vertices) in self.order.iter().enumerate().rev() {
+        // Only GAP counts the source, which is the first level.
+        let first = usize::from(scale != Scale::Gap);
+        for (depth, vertices) in self.order.iter().enumerate().skip(first).rev() {
             let is_last = depth + 1 == self.order.len();
             let dependency = |&vertex: &u32| {
                 let is_leaf = is_last || self.cancel.is_cancelled();
@@ -231,17 +273,17 @@ fn sum(row: &[u32], values: &[AtomicU64]) -> f64 {
     sums.into_iter().sum::<f64>() + rest.iter().map(value).sum::<f64>()
 }
 
-/// Compares `scores` with a plain serial computation from the same sources. They may differ by 10^-6, for the order of
-/// additions.
+/// Compares `scores` with a plain serial computation from the same sources. They may differ by 10^-6 of the greatest
+/// score, for the order of additions.
 ///
 /// ```
 /// use anabranch_graph::Graph;
-/// use anabranch_graph::kernels::betweenness::{betweenness, verify};
+/// use anabranch_graph::kernels::betweenness::{Scale, betweenness, verify};
 /// let path = Graph::undirected([(0, 1), (1, 2), (2, 3)]);
-/// let mut scores = betweenness(&path, &[0, 3], &()).unwrap();
-/// assert!(verify(&path, &[0, 3], &scores).is_ok());
+/// let mut scores = betweenness(&path, &[0, 3], Scale::Normalized, &()).unwrap();
+/// assert!(verify(&path, &[0, 3], Scale::Normalized, &scores).is_ok());
 /// scores[1] = 0.5;
-/// assert!(verify(&path, &[0, 3], &scores).is_err());
+/// assert!(verify(&path, &[0, 3], Scale::Normalized, &scores).is_err());
 /// ```
 ///
 /// # Errors
@@ -249,16 +291,21 @@ fn sum(row: &[u32], values: &[AtomicU64]) -> f64 {
 ///
 /// # Panics
 /// Panics if the graph lacks a source.
-pub fn verify<W: Weight>(graph: &Graph<W>, sources: &[u32], scores: &[f64]) -> Result<(), VerifyError> {
+pub fn verify<W: Weight>(graph: &Graph<W>, sources: &[u32], scale: Scale, scores: &[f64]) -> Result<(), VerifyError> {
     let num_vertices = graph.num_vertices();
     VerifyError::unless(scores.len() == num_vertices, || format!("the result does not have {num_vertices} vertices"))?;
     let mut expected = vec![0.0; num_vertices];
     for &source in sources {
+        let own = expected[source as usize];
         add_dependencies(graph, source, &mut expected);
+        if scale != Scale::Gap {
+            expected[source as usize] = own;
+        }
     }
-    normalise(&mut expected);
+    scale.apply(graph, sources, &mut expected);
+    let greatest = expected.iter().copied().fold(0.0, f64::max);
     for (vertex, (found, expected)) in scores.iter().zip(&expected).enumerate() {
-        VerifyError::unless((found - expected).abs() <= 1e-6, || {
+        VerifyError::unless((found - expected).abs() <= 1e-6 * greatest, || {
             format!("vertex {vertex} has the score {found} instead of {expected}")
         })?;
     }

@@ -1,4 +1,5 @@
-//! Kernels on a [`Graph`](crate::Graph), as the GAP benchmark suite defines them.
+//! Kernels on a [`Graph`](crate::Graph): those of the GAP benchmark suite. The defaults of PageRank and betweenness are
+//! those of networkx.
 //!
 //! Source: Beamer, Asanović, Patterson, *The GAP Benchmark Suite*, 2015 (arXiv:1508.03619).
 //!
@@ -9,7 +10,7 @@
 //! | [`connected_components`] | the least vertex of each vertex's component |
 //! | [`pagerank()`] | the score of each vertex |
 //! | [`count_triangles`] | the number of triangles |
-//! | [`betweenness()`] | the approximate betweenness centrality of each vertex |
+//! | [`betweenness()`] | the betweenness centrality of each vertex |
 //!
 //! Each module has a function `verify`, which compares a result with a plain serial algorithm.
 //!

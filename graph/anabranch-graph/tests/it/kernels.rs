@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use anabranch::Pool;
 use anabranch_graph::Graph;
+use anabranch_graph::kernels::betweenness::Scale;
 use anabranch_graph::kernels::pagerank::Parameters;
 use anabranch_graph::kernels::{self, Cancel, KernelError, UNREACHED};
 
@@ -298,10 +299,56 @@ fn triangles_are_those_of_intersections() {
 fn betweenness_is_that_of_plain_brandes() {
     on_corpus(|name, graph| {
         let sources: Vec<u32> = roots(graph.num_vertices()).into_iter().collect();
-        let scores = kernels::betweenness(graph, &sources, &()).unwrap();
-        let verified = kernels::betweenness::verify(graph, &sources, &scores);
+        let scores = kernels::betweenness(graph, &sources, Scale::Normalized, &()).unwrap();
+        let verified = kernels::betweenness::verify(graph, &sources, Scale::Normalized, &scores);
         verified.unwrap_or_else(|error| panic!("{name}, sources {sources:?}: {error}"));
     });
+}
+
+#[test]
+fn betweenness_is_that_of_networkx() {
+    // Computed with networkx 3.6: all sources with and without `normalized`, and the sources 0, 3 and 5.
+    let edges = [(0, 1), (1, 2), (2, 3), (3, 0), (3, 4), (4, 5), (5, 1), (5, 6)];
+    let all: Vec<u32> = (0..7).collect();
+    let expected = [
+        (
+            Graph::undirected(edges),
+            [
+                [0.03333333333333333, 0.3, 0.03333333333333333, 0.16666666666666666, 0.13333333333333333, 0.4, 0.0],
+                [0.5, 4.5, 0.5, 2.5, 2.0, 6.0, 0.0],
+                [0.05, 0.3, 0.03333333333333333, 0.15000000000000002, 0.2, 0.2, 0.0],
+            ],
+        ),
+        (
+            Graph::directed(edges),
+            [
+                [0.1, 0.43333333333333335, 0.4666666666666667, 0.5, 0.26666666666666666, 0.3, 0.0],
+                [3.0, 13.0, 14.0, 15.0, 8.0, 9.0, 0.0],
+                [0.2, 0.6666666666666666, 0.4666666666666667, 0.5, 0.26666666666666666, 0.2, 0.0],
+            ],
+        ),
+    ];
+    for (graph, [normalized, pairs, some]) in expected {
+        for (sources, scale, expected) in [
+            (&all[..], Scale::Normalized, normalized),
+            (&all, Scale::Pairs, pairs),
+            (&[0, 3, 5], Scale::Normalized, some),
+        ] {
+            let scores = kernels::betweenness(&graph, sources, scale, &()).unwrap();
+            let near = scores.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-14 * f64::from(7 * 7));
+            assert!(near && scores.len() == 7, "{scale:?} {sources:?}: {scores:?} instead of {expected:?}");
+            kernels::betweenness::verify(&graph, sources, scale, &scores).unwrap();
+        }
+    }
+    let path = Graph::undirected([(0, 1), (1, 2)]);
+    let scores = |sources, scale| kernels::betweenness(&path, sources, scale, &()).unwrap();
+    assert_eq!(scores(&[0, 1, 2], Scale::default()), [0.0, 1.0, 0.0]);
+    assert_eq!(scores(&[0, 1, 2], Scale::Pairs), [0.0, 1.0, 0.0]);
+    assert_eq!(scores(&[0, 1, 2], Scale::Gap), [0.5, 1.0, 0.5]);
+    assert_eq!(scores(&[1], Scale::Normalized), [0.0, 0.0, 0.0]);
+    assert_eq!(scores(&[], Scale::Normalized), [0.0, 0.0, 0.0]);
+    let edge = Graph::undirected([(0, 1)]);
+    assert_eq!(kernels::betweenness(&edge, &[0, 1], Scale::Pairs, &()).unwrap(), [0.0, 0.0]);
 }
 
 #[test]
@@ -310,7 +357,7 @@ fn bad_arguments_are_refused() {
     let missing = KernelError::NoSuchVertex { vertex: 3, num_vertices: 3 };
     assert_eq!(kernels::bfs(&graph, 3, &()).unwrap_err(), missing);
     assert_eq!(kernels::sssp(&graph, 3, None, &()).unwrap_err(), missing);
-    assert_eq!(kernels::betweenness(&graph, &[0, 3], &()).unwrap_err(), missing);
+    assert_eq!(kernels::betweenness(&graph, &[0, 3], Scale::Gap, &()).unwrap_err(), missing);
     assert_eq!(kernels::bfs(&Graph::undirected([]), 0, &()).unwrap_err().to_string().split(':').count(), 2);
     let bad = KernelError::BadWeight { from: 0, to: 1, weight: -1.0 };
     assert_eq!(kernels::sssp(&graph, 0, None, &()).unwrap_err(), bad);
@@ -351,7 +398,7 @@ fn cancelled_kernels_return_error_at_any_moment() {
             kernels::connected_components(&graph, &after()).map(drop),
             kernels::pagerank(&graph, &Parameters { tolerance: 0.0, ..Default::default() }, &after()).map(drop),
             kernels::count_triangles(&graph, &after()).map(drop),
-            kernels::betweenness(&graph, &[0, 1, 2, 3, 4, 5, 6, 7], &after()).map(drop),
+            kernels::betweenness(&graph, &[0, 1, 2, 3, 4, 5, 6, 7], Scale::Gap, &after()).map(drop),
         ];
         for (kernel, end) in ends.into_iter().enumerate() {
             let may_be_done = asked > 3 && end == Ok(());

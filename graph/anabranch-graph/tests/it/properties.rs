@@ -1,6 +1,7 @@
 //! Every kernel on arbitrary small graphs.
 
 use anabranch_graph::Graph;
+use anabranch_graph::kernels::betweenness::Scale;
 use anabranch_graph::kernels::pagerank::Parameters;
 use anabranch_graph::kernels::sssp::LightFirst;
 use anabranch_graph::kernels::{self, KernelError};
@@ -35,8 +36,11 @@ proptest! {
                     continue;
                 }
             }
-            let scores = kernels::betweenness(&graph, &[root, 0], &()).unwrap();
-            prop_assert_eq!(kernels::betweenness::verify(&graph, &[root, 0], &scores), Ok(()));
+            for scale in [Scale::Normalized, Scale::Pairs, Scale::Gap] {
+                let sources = if root == 0 { &[0][..] } else { &[root, 0] };
+                let scores = kernels::betweenness(&graph, sources, scale, &()).unwrap();
+                prop_assert_eq!(kernels::betweenness::verify(&graph, sources, scale, &scores), Ok(()));
+            }
         }
         let builds: [Build; 2] = [Graph::undirected_weighted, Graph::directed_weighted];
         for build in builds {

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use anabranch_graph::kernels::betweenness::Scale;
 use anabranch_graph::kernels::pagerank::Dangling;
 
 use super::source::{Source, Weights};
@@ -116,9 +117,15 @@ pub struct BcArgs {
     pub common: Common,
     #[command(flatten)]
     pub output: Output,
-    /// The vertices where paths begin, by their labels in the file
-    #[arg(long = "sources", alias = "source", value_name = "K,K,..", value_delimiter = ',', required = true)]
+    /// The vertices where paths begin, by their labels in the file, for an estimate [default: all vertices, which takes
+    /// time proportional to the vertices times the edges]
+    #[arg(long = "sources", alias = "source", value_name = "K,K,..", value_delimiter = ',')]
     pub sources: Vec<u64>,
+    /// The scores: the share of the pairs of other vertices whose shortest paths lead through a vertex (`normalized`,
+    /// the default of networkx), their number (`pairs`, as with normalized=False there), or with the start of a path
+    /// counted as well, divided by the greatest (`gap`, as in the GAP suite)
+    #[arg(long, value_name = "SCALE", default_value = "normalized", value_parser = scale)]
+    pub scale: Scale,
 }
 
 fn dangling(text: &str) -> Result<Dangling, String> {
@@ -126,6 +133,15 @@ fn dangling(text: &str) -> Result<Dangling, String> {
         "spread" => Ok(Dangling::Spread),
         "lost" => Ok(Dangling::Lost),
         _ => Err("give one of spread, lost".to_owned()),
+    }
+}
+
+fn scale(text: &str) -> Result<Scale, String> {
+    match text {
+        "normalized" => Ok(Scale::Normalized),
+        "pairs" => Ok(Scale::Pairs),
+        "gap" => Ok(Scale::Gap),
+        _ => Err("give one of normalized, pairs, gap".to_owned()),
     }
 }
 

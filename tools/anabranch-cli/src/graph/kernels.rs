@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use anabranch_graph::kernels::betweenness::Scale;
 use anabranch_graph::kernels::bfs::Bfs;
 use anabranch_graph::kernels::pagerank::{PageRank, Parameters};
 use anabranch_graph::kernels::sssp::Length;
@@ -58,7 +59,8 @@ pub fn triangles(args: &TrianglesArgs) -> Result<(), Failure> {
 
 /// Runs `anabranch bc`.
 pub fn bc(args: &BcArgs) -> Result<(), Failure> {
-    run(Centrality { labels: args.sources.clone(), sources: Vec::new() }, &args.common, Some(&args.output))
+    let kernel = Centrality { labels: args.sources.clone(), sources: Vec::new(), scale: args.scale };
+    run(kernel, &args.common, Some(&args.output))
 }
 
 struct Search {
@@ -255,8 +257,10 @@ impl Kernel<()> for Triangles {
 }
 
 struct Centrality {
+    /// Empty for all vertices.
     labels: Vec<u64>,
     sources: Vec<u32>,
+    scale: Scale,
 }
 
 impl Kernel<()> for Centrality {
@@ -265,22 +269,28 @@ impl Kernel<()> for Centrality {
 
     fn prepare(&mut self, graph: &Graph, labels: &Labels) -> Result<(), Failure> {
         self.sources = self.labels.iter().map(|&label| vertex(graph, labels, label)).collect::<Result<_, _>>()?;
+        self.sources.sort_unstable();
+        self.sources.dedup();
+        if self.labels.is_empty() {
+            self.sources = (0..graph.num_vertices() as u32).collect();
+        }
         Ok(())
     }
 
     fn run(&self, graph: &Graph, stop: &Stop<'_>) -> Result<Vec<f64>, KernelError> {
-        kernels::betweenness(graph, &self.sources, stop)
+        kernels::betweenness(graph, &self.sources, self.scale, stop)
     }
 
     fn verify(&self, graph: &Graph, result: &Vec<f64>) -> Result<(), VerifyError> {
-        kernels::betweenness::verify(graph, &self.sources, result)
+        kernels::betweenness::verify(graph, &self.sources, self.scale, result)
     }
 
     fn found(&self, graph: &Graph, labels: &Labels, result: Vec<f64>) -> Found {
         let top = top(graph, labels, |vertex| result[vertex as usize]);
+        let sources: Vec<u64> = self.sources.iter().map(|&source| labels.label(source)).collect();
         Found {
             rows: vec![("sources", count(self.sources.len() as u64)), ("highest", listed(&top))],
-            json: json!({ "sources": self.labels, "highest": named(&top) }),
+            json: json!({ "sources": sources, "highest": named(&top) }),
             columns: vec![("score", Column::Double(result))],
             unfinished: None,
         }

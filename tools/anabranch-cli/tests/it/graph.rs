@@ -58,6 +58,13 @@ fn values_have_labels_of_file() {
     assert_eq!(values(&["cc", "--undirected"]), "70 70\n80 70\n90 70\n1000 70\n");
     assert_eq!(values(&["pagerank"]).lines().count(), 4);
     assert!(values(&["bc", "--sources", "70"]).ends_with("\n1000 0\n"));
+    let path = file(directory.path(), "path.el", "0 1\n1 2\n");
+    let centrality =
+        |args: &[&str]| succeed(&[&["bc", &path, "--undirected", "--verify", "--output", "-"], args].concat()).stdout;
+    assert_eq!(centrality(&[]), "0 0\n1 1\n2 0\n");
+    assert_eq!(centrality(&["--scale", "pairs", "--sources", "0,2,1,1"]), "0 0\n1 1\n2 0\n");
+    assert_eq!(centrality(&["--scale", "gap"]), "0 0.5\n1 1\n2 0.5\n");
+    refused(&run(&["bc", &path, "--scale", "x"]), 2, &["--scale", "give one of normalized"]);
 }
 
 #[test]
