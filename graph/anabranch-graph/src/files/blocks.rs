@@ -30,7 +30,7 @@ const MAX_LINE: usize = 1 << 20;
 /// A text, from which a parser has perhaps taken the first lines.
 pub(crate) struct Text {
     source: Source,
-    /// The lines taken, and their bytes.
+    /// The lines taken, and their bytes with those before them.
     lines: u64,
     bytes: u64,
     share: Share,
@@ -55,14 +55,16 @@ impl Share {
 }
 
 impl Text {
-    pub(crate) fn new(source: Source) -> Text {
-        Text { source, lines: 0, bytes: 0, share: Share::WHOLE }
+    pub(crate) fn new(source: Source) -> io::Result<Text> {
+        let (source, bytes) = source.into_text()?;
+        Ok(Text { source, lines: 0, bytes, share: Share::WHOLE })
     }
 
-    /// Parses only the lines that begin in this part of the bytes after the lines taken. The source must be a file.
-    pub(crate) fn with_share(mut self, share: Share) -> Text {
+    /// Parses only the lines that begin in this part of the bytes after the lines taken. Only a file has parts.
+    pub(crate) fn with_share(mut self, share: Share) -> Result<Text, Fault> {
+        self.source.file()?;
         self.share = share;
-        self
+        Ok(self)
     }
 
     /// Takes the next line, with its end. It is empty at the end of the text.

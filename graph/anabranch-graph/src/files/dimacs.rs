@@ -13,7 +13,7 @@ pub(crate) fn header(text: &mut Text) -> Result<(Rules, u64), Fault> {
         if line.is_empty() {
             return Err(Fault::malformed("the line 'p sp VERTICES ARCS' is missing"));
         }
-        if !line.starts_with(b"c") && !line.trim_ascii().is_empty() {
+        if !matches!(line.trim_ascii().first(), None | Some(b'c')) {
             break line;
         }
     };

@@ -29,7 +29,7 @@ pub(crate) fn header(text: &mut Text) -> Result<Header, Fault> {
         if line.is_empty() {
             return Err(Fault::malformed("the line with the numbers of rows, columns and entries is missing"));
         }
-        if !line.starts_with(b"%") && !line.trim_ascii().is_empty() {
+        if !matches!(line.trim_ascii().first(), None | Some(b'%')) {
             break line;
         }
     };

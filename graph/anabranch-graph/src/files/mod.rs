@@ -224,7 +224,7 @@ pub fn weight_type(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Weig
             Format::EdgeList | Format::Snap | Format::Gap => WeightType::None,
             Format::WeightedEdgeList | Format::Dimacs | Format::WeightedGap => WeightType::Whole,
             Format::MatrixMarket => {
-                matrix_market::weight_type(&mut Text::new(Source::open(path, options.max_expansion)?))?
+                matrix_market::weight_type(&mut Text::new(Source::open(path, options.max_expansion)?)?)?
             }
             Format::Native => {
                 let mut source = Source::open(path, options.max_expansion)?;
@@ -251,7 +251,7 @@ fn read_file<W: Weight>(path: &Path, options: &ReadOptions, observer: &dyn Obser
     let (edges, direction) = match format {
         Format::EdgeList | Format::WeightedEdgeList => {
             let third = if format == Format::EdgeList { Third::None } else { Third::Weight };
-            let (text, rules) = (Text::new(source), Rules::edge_list(third));
+            let (text, rules) = (Text::new(source)?, Rules::edge_list(third));
             let edges = if options.compact {
                 Edges::compact(edge_list::read(text, &rules, &watch)?, 0)?
             } else {
@@ -261,17 +261,17 @@ fn read_file<W: Weight>(path: &Path, options: &ReadOptions, observer: &dyn Obser
         }
         Format::Snap => {
             let is_undirected = snap::is_undirected(&mut source)?;
-            let edges = Edges::compact(edge_list::read(Text::new(source), &snap::rules(), &watch)?, 0)?;
+            let edges = Edges::compact(edge_list::read(Text::new(source)?, &snap::rules(), &watch)?, 0)?;
             (edges, if is_undirected { Direction::Undirected } else { Direction::Directed })
         }
         Format::MatrixMarket => {
-            let mut text = Text::new(source);
+            let mut text = Text::new(source)?;
             let header = matrix_market::header(&mut text)?;
             let edges = edges(text, &header.rules, header.num_entries, options, &watch)?;
             (edges, if header.is_symmetric { Direction::Undirected } else { Direction::Directed })
         }
         Format::Dimacs => {
-            let mut text = Text::new(source);
+            let mut text = Text::new(source)?;
             let (rules, num_arcs) = dimacs::header(&mut text)?;
             (edges(text, &rules, num_arcs, options, &watch)?, Direction::Directed)
         }

@@ -116,7 +116,7 @@ fn read_share<W: Weight>(
     }
     let bytes = share.of(len);
     let watch = Watch::begin(observer, Phase::Read, bytes.end - bytes.start);
-    let read = |text: Text, rules: &Rules| edge_list::read(text.with_share(share), rules, &watch);
+    let read = |text: Text, rules: &Rules| edge_list::read(text.with_share(share)?, rules, &watch);
     let part = match format {
         Format::Gap | Format::WeightedGap => {
             let (edges, direction) = gap::read_share(&mut source, format == Format::WeightedGap, share)?;
@@ -125,20 +125,20 @@ fn read_share<W: Weight>(
             Part { pieces, num_vertices: num_vertices as u64, is_directed, labels, path: path.into(), promised: None }
         }
         Format::MatrixMarket => {
-            let mut text = Text::new(source);
+            let mut text = Text::new(source)?;
             let header = matrix_market::header(&mut text)?;
             let blocks = read(text, &header.rules)?;
             counted(path, blocks, &header.rules, header.num_entries, !header.is_symmetric)
         }
         Format::Dimacs => {
-            let mut text = Text::new(source);
+            let mut text = Text::new(source)?;
             let (rules, num_arcs) = dimacs::header(&mut text)?;
             let blocks = read(text, &rules)?;
             counted(path, blocks, &rules, num_arcs, true)
         }
         _ => {
             let third = if format == Format::EdgeList { Third::None } else { Third::Weight };
-            let blocks: Vec<Block<u32, W>> = read(Text::new(source), &Rules::edge_list(third))?;
+            let blocks: Vec<Block<u32, W>> = read(Text::new(source)?, &Rules::edge_list(third))?;
             let largest = blocks.iter().filter(|block| !block.edges.is_empty()).map(|block| block.largest).max();
             let (num_vertices, labels) = (largest.map_or(0, |largest| largest + 1), Labels::identity());
             Part { pieces: pieces(blocks), num_vertices, is_directed: true, labels, path: path.into(), promised: None }

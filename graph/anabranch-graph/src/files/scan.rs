@@ -75,21 +75,21 @@ impl<'a> Scanner<'a> {
     /// Reads a whole number byte by byte.
     fn any_number(&mut self, what: &str) -> Result<u64, Misread> {
         let start = self.at;
-        let mut value = 0u64;
+        let mut value = Some(0u64);
         while let Some(byte) = self.peek() {
             let digit = byte.wrapping_sub(b'0');
             if digit > 9 {
                 break;
             }
-            value = value.wrapping_mul(10).wrapping_add(u64::from(digit));
+            value = value.and_then(|value| value.checked_mul(10)?.checked_add(digit.into()));
             self.at += 1;
         }
-        // Nineteen digits fit into 64 bits.
         let is_over = matches!(self.peek(), None | Some(b' ' | b'\t' | b'\r' | b'\n'));
-        if !(1..=19).contains(&(self.at - start)) || !is_over {
-            return Err(self.expected_at(start, &format!("{what}, a whole number from 0")));
+        match value {
+            Some(value) if is_over && self.at > start => Ok(value),
+            None if is_over => Err(self.expected_at(start, &format!("{what}, a whole number up to {}", u64::MAX))),
+            _ => Err(self.expected_at(start, &format!("{what}, a whole number from 0"))),
         }
-        Ok(value)
     }
 
     /// Reads the text up to the next blank. It is empty at the end of a line.
@@ -217,11 +217,14 @@ mod tests {
 
     #[test]
     fn other_texts_are_no_numbers() {
-        for text in ["", "x", "-1", "1x", "1.5", "99999999999999999999", "\u{7}bell"] {
+        for text in ["", "x", "-1", "1x", "1.5", "99999999999999999999x", "\u{7}bell"] {
             let misread = Scanner::new(text.as_bytes()).number("a vertex").unwrap_err();
             assert!(misread.fault.message.starts_with("expected a vertex, a whole number"), "{misread:?}");
             assert!(!misread.fault.message.contains('\u{7}'));
         }
         assert_eq!(Scanner::new(b"9999999999999999999").number("a").unwrap(), 9_999_999_999_999_999_999);
+        assert_eq!(Scanner::new(b"18446744073709551615").number("a").unwrap(), u64::MAX);
+        let misread = Scanner::new(b"18446744073709551616").number("a").unwrap_err();
+        assert!(misread.fault.message.contains("up to 18446744073709551615, found '18446744073709551616'"));
     }
 }

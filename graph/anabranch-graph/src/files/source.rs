@@ -8,6 +8,8 @@ use super::decompress::{decompress, is_compressed};
 use super::error::{Fault, ReadErrorKind};
 
 const BUFFER: usize = 1 << 16;
+/// With it some programs begin texts in UTF-8.
+pub(crate) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// An opened file.
 pub(crate) enum Source {
@@ -27,9 +29,25 @@ impl Source {
         }
         let mut reader = BufReader::with_capacity(BUFFER, file);
         if is_compressed(&mut reader)? {
-            return Ok(Source::Stream(decompress(reader, metadata.len(), max_expansion)?));
+            return Ok(Source::Stream(decompress(reader, metadata.len(), max_expansion)));
         }
         Ok(if metadata.is_file() { Source::File(reader) } else { Source::Stream(Box::new(reader)) })
+    }
+
+    /// Skips a byte order mark at the start of a text. Returns the number of bytes skipped, and a source in which lines
+    /// end with LF, also if the first one ends with CR alone, as on the first Macintosh.
+    pub(crate) fn into_text(mut self) -> io::Result<(Source, u64)> {
+        let bytes = self.reader().fill_buf()?;
+        let end = bytes.iter().position(|byte| matches!(byte, b'\r' | b'\n'));
+        let has_cr = end.is_some_and(|end| bytes[end] == b'\r' && bytes.get(end + 1).is_none_or(|&byte| byte != b'\n'));
+        let mark = if bytes.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
+        self.reader().consume(mark);
+        let source = match self {
+            _ if !has_cr => self,
+            Source::File(reader) => Source::Stream(Box::new(BufReader::with_capacity(BUFFER, CrLines(reader)))),
+            Source::Stream(reader) => Source::Stream(Box::new(BufReader::with_capacity(BUFFER, CrLines(reader)))),
+        };
+        Ok((source, mark as u64))
     }
 
     /// Returns the length of the bytes, if it is known.
@@ -45,7 +63,8 @@ impl Source {
         match self {
             Source::File(reader) => Ok(reader.get_ref()),
             Source::Stream(_) => {
-                let message = "a compressed file or a pipe cannot be read in parts; decompress it into a file";
+                let message =
+                    "a compressed file, a pipe or a text whose lines end with CR cannot be read in parts; convert it";
                 Err(Fault::new(ReadErrorKind::Unsupported, message))
             }
         }
@@ -57,6 +76,17 @@ impl Source {
             Source::File(reader) => reader,
             Source::Stream(reader) => reader,
         }
+    }
+}
+
+/// A text in which each CR is read as LF.
+struct CrLines<R>(R);
+
+impl<R: Read> Read for CrLines<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let len = self.0.read(buffer)?;
+        buffer[..len].iter_mut().filter(|byte| **byte == b'\r').for_each(|byte| *byte = b'\n');
+        Ok(len)
     }
 }
 

@@ -91,6 +91,15 @@ fn snap() {
     assert_eq!(arcs(&input.graph), [(0, 2, ()), (1, 0, ())]);
     assert_eq!([0, 1, 2].map(|vertex| input.labels.label(vertex)), [7, 1000, 99_999_999_999]);
 
+    let text = "18446744073709551615 13835058055282163712\n13835058055282163712 7\n";
+    let input = read_text::<()>("a.txt", text, &ReadOptions::default()).unwrap();
+    assert_eq!(arcs(&input.graph), [(1, 0, ()), (2, 1, ())]);
+    assert_eq!([0, 1, 2].map(|vertex| input.labels.label(vertex)), [7, 13_835_058_055_282_163_712, u64::MAX]);
+    assert_eq!(input.labels.vertex(u64::MAX), Some(2));
+    assert!(
+        refused::<()>("a.txt", "1 18446744073709551616\n").contains("a.txt:1:3: expected a vertex, a whole number up")
+    );
+
     let input =
         read_text::<u32>("a.snap", "# Undirected graph: x\n1 2 5 1234\n2 3\n", &ReadOptions::default()).unwrap();
     assert!(!input.graph.is_directed());
@@ -122,6 +131,65 @@ fn compressed_files_are_recognized_by_their_bytes() {
         let error = read(&compress(&[text.as_bytes(), b"1 x\n"].concat())).unwrap_err();
         assert_eq!((error.line(), error.column()), (Some(60_001), Some(3)), "{error}");
     }
+}
+
+#[test]
+fn padding_and_skippable_frames_are_skipped() {
+    let directory = Directory::new();
+    let text = b"0 1\n1 2\n";
+    let read = |name: &str, contents: &[u8]| {
+        read::<()>(directory.file(name, contents), &ReadOptions::default()).map(|input| arcs(&input.graph))
+    };
+    let skippable = |kind: u8, contents: &[u8]| {
+        [&[0x50 | kind, 0x2a, 0x4d, 0x18], &(contents.len() as u32).to_le_bytes()[..], contents].concat()
+    };
+    let expected = [(0, 1, ()), (1, 2, ())];
+    let long = vec![7; 200_000];
+    for (before, after) in [
+        (skippable(0, b"abcd"), vec![]),
+        (vec![], skippable(14, b"seektabl")),
+        ([skippable(15, b""), skippable(3, &long)].concat(), [skippable(0, &long), vec![0; 9]].concat()),
+    ] {
+        assert_eq!(read("a.el.zst", &[before, zstd(text), after].concat()).unwrap(), expected);
+    }
+    for zeros in [1, 3, 511, 300_000] {
+        assert_eq!(read("a.el.gz", &[gzip(text), vec![0; zeros]].concat()).unwrap(), expected);
+        let two = [gzip(b"0 1\n"), vec![0; zeros], gzip(b"1 2\n")].concat();
+        assert_eq!(read("a.el.gz", &two).unwrap(), expected);
+    }
+    let garbage = read("a.el.gz", &[gzip(text), b"garbage".to_vec()].concat()).unwrap_err();
+    assert!(garbage.to_string().contains("the compressed data are damaged"), "{garbage}");
+    let mut cut = skippable(0, b"abcd");
+    cut.pop();
+    assert_eq!(read("a.el.zst", &[zstd(text), cut].concat()).unwrap_err().kind(), ReadErrorKind::Io);
+}
+
+#[test]
+fn byte_order_marks_and_other_line_ends() {
+    let mark = "\u{feff}";
+    let banner = "%%MatrixMarket matrix coordinate pattern general\n";
+    for (name, text) in [
+        ("a.el", format!("{mark}0 1\n1 2\n")),
+        ("a.el", "0 1\r1 2\r".to_owned()),
+        ("a.el", format!("{mark}# comment\r0 1\r1 2")),
+        ("a.txt", format!("{mark}# Directed graph\r\n0 1\r\n1 2\r\n")),
+        ("a.mtx", format!("{mark}{banner}3 3 2\n1 2\n2 3\n")),
+        ("a.mtx", format!("  {banner}  % c\n\t% d\n  3 3 2\n % e\n 1 2\n2 3\n")),
+        ("a.mtx", format!("{banner}% c\n3 3 2\n1 2\n2 3\n").replace('\n', "\r")),
+        ("a.gr", " c comment\n p sp 3 2\n c\na 1 2 1\n a 2 3 1\n".to_owned()),
+        ("a.gr", format!("{mark}p sp 3 2\ra 1 2 1\ra 2 3 1\r")),
+    ] {
+        let input =
+            read_text::<()>(name, &text, &ReadOptions::default()).unwrap_or_else(|error| panic!("{text:?}: {error}"));
+        assert_eq!(arcs(&input.graph), [(0, 1, ()), (1, 2, ())], "{text:?}");
+    }
+    let undirected = format!("{mark}# Undirected graph\n1 2\n");
+    assert!(!read_text::<()>("a.txt", &undirected, &ReadOptions::default()).unwrap().graph.is_directed());
+    assert!(refused::<()>("a.el", &format!("{mark}0 1\n1 x\n")).contains("a.el:2:3: "));
+    assert!(refused::<()>("a.el", "0 1\r1 2\r3 x\r").contains("a.el:3:3: "));
+    // More than a block, so that the lines would be too long.
+    let long: String = (0..200_000).map(|vertex| format!("{vertex} {}\r", vertex + 1)).collect();
+    assert_eq!(read_text::<()>("a.el", &long, &ReadOptions::default()).unwrap().graph.num_edges(), 200_000);
 }
 
 #[test]

@@ -117,6 +117,7 @@ fn other_files_are_refused() {
     compact.compact = true;
     refused("a.el", b"0 1\n", &compact);
     refused("a.txt", b"0 1\n", &ReadOptions::default());
+    refused("a.el", b"0 1\r1 2\r", &ReadOptions::default());
     let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     std::io::Write::write_all(&mut gzip, b"0 1\n").unwrap();
     refused("a.el.gz", &gzip.finish().unwrap(), &ReadOptions::default());
