@@ -1,8 +1,9 @@
 //! Times a kernel on a file: `time_kernel KERNEL FILE THREADS TRIALS [SOURCE ..]`.
 //!
 //! The kernel is `bfs`, `sssp` (with weights of `u32`), `sssp-f32`, `sssp-f64`, `sssp-light` (rows by weight, ordered
-//! before the first trial), `cc`, `pr` (as GAP ends it), `pr-converged`, `tc` or `bc`. Prints the seconds of each trial. The trials take the sources in turn. This is what the GAP benchmark suite
-//! prints for the same file, so the two can be compared.
+//! before the first trial), `cc`, `pr` (as GAP ends it), `pr-converged`, `tc` or `bc`. Prints the seconds of each
+//! trial. The trials take the sources in turn. This is what the GAP benchmark suite prints for the same file, so the
+//! two can be compared.
 
 use std::error::Error;
 use std::time::Instant;

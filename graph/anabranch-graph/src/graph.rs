@@ -113,8 +113,8 @@ impl<W: Weight> Graph<W> {
     }
 
     /// Builds a graph of the edges in `pieces`, whose ends are below `num_vertices`, in parallel. At the peak an
-    /// undirected graph takes 24 bytes an edge, or 40 with weights (56 of `f64`), a directed one 20 or 28 (40), and 8 or
-    /// 16 a vertex.
+    /// undirected graph takes 24 bytes an edge, or 40 with weights (56 of `f64`), a directed one 20 or 28 (40), and 8
+    /// or 16 a vertex.
     pub(crate) fn from_pieces(num_vertices: usize, pieces: Vec<Vec<(u32, u32, W)>>, direction: Direction) -> Graph<W> {
         let incoming = (direction == Direction::Directed)
             .then(|| Partition::new(num_vertices, &pieces, Arcs::Backward, |_| ()).into_rows());

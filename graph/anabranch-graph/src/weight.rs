@@ -2,9 +2,9 @@
 
 /// The weight of an edge: a number, or `()` if the edges have none.
 ///
-/// A file's weight is read as a `u32` exactly, or refused, and as an `f64` or `f32` to the nearest such number. An `f64`
-/// has every whole number up to 2^53. An `f32` takes half of the memory, and has those up to 2^24: 16777217 becomes
-/// 16777216.
+/// A file's weight is read as a `u32` exactly, or refused, and as an `f64` or `f32` to the nearest such number. An
+/// `f64` has every whole number up to 2^53. An `f32` takes half of the memory, and has those up to 2^24: 16777217
+/// becomes 16777216.
 ///
 /// This trait is sealed.
 pub trait Weight: Copy + PartialOrd + Send + Sync + 'static + sealed::Sealed {}
