@@ -203,8 +203,11 @@ pub enum WeightType {
     None,
     /// Whole numbers: `u32`.
     Whole,
-    /// Real numbers: `f64`, or `f32` to save memory.
+    /// Real numbers: `f64`.
     Real,
+    /// Real numbers of which 24 bits are enough: `f32`. It takes less memory and time, and [`weight_type`] never
+    /// returns it.
+    Single,
 }
 
 /// Returns the type of weights for which a file should be read, from its format and its header alone. The weights of

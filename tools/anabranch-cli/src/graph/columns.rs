@@ -20,6 +20,8 @@ pub enum Column {
     Counts(Vec<u32>),
     /// Whole numbers; the greatest stands for an unreached vertex, `inf` in text.
     Whole(Vec<u64>),
+    /// Numbers with 32 bits.
+    Single(Vec<f32>),
     /// Numbers with 64 bits.
     Double(Vec<f64>),
 }
@@ -34,6 +36,7 @@ impl Column {
             Column::Vertices(_) => "<i8",
             Column::Counts(_) => "<i4",
             Column::Whole(_) => "<u8",
+            Column::Single(_) => "<f4",
             Column::Double(_) => "<f8",
         }
     }
@@ -45,6 +48,7 @@ impl Column {
             Column::Counts(values) => write!(out, " {}", values[vertex] as i32),
             Column::Whole(values) if values[vertex] == u64::MAX => write!(out, " inf"),
             Column::Whole(values) => write!(out, " {}", values[vertex]),
+            Column::Single(values) => write!(out, " {}", values[vertex]),
             Column::Double(values) => write!(out, " {}", values[vertex]),
         }
     }
@@ -55,6 +59,7 @@ impl Column {
             Column::Vertices(values) => out.write_all(&signed(labels.label(values[vertex]))?.to_le_bytes()),
             Column::Counts(values) => out.write_all(&values[vertex].to_le_bytes()),
             Column::Whole(values) => out.write_all(&values[vertex].to_le_bytes()),
+            Column::Single(values) => out.write_all(&values[vertex].to_le_bytes()),
             Column::Double(values) => out.write_all(&values[vertex].to_le_bytes()),
         }
     }

@@ -43,6 +43,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let target = Target::open(&args.output, &signals)?;
     args.source.pool()?.install(|| match weights {
         WeightType::Real => convert::<f64>(args, to, target, &signals),
+        WeightType::Single => convert::<f32>(args, to, target, &signals),
         WeightType::Whole => convert::<u32>(args, to, target, &signals),
         _ => convert::<()>(args, to, target, &signals),
     })

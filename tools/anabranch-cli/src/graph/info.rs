@@ -34,6 +34,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let file = args.json.as_deref().map(|path| Target::open(path, &signals)).transpose()?;
     let info = args.source.pool()?.install(|| match weights {
         WeightType::Real => analyse::<f64>(args, &signals, Some(|weight| weight)),
+        WeightType::Single => analyse::<f32>(args, &signals, Some(f64::from)),
         WeightType::Whole => analyse::<u32>(args, &signals, Some(f64::from)),
         _ => analyse::<()>(args, &signals, None),
     })?;

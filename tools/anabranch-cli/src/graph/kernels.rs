@@ -36,6 +36,7 @@ pub fn sssp(args: &SsspArgs) -> Result<(), Failure> {
     let kernel = Paths { label: args.source, root: 0, delta: args.delta };
     match args.common.source.weight_type(&args.weights)? {
         WeightType::Real => run::<f64, _>(kernel, &args.common, Some(&args.output)),
+        WeightType::Single => run::<f32, _>(kernel, &args.common, Some(&args.output)),
         // Without weights, each edge has the length 1.
         _ => run::<u32, _>(kernel, &args.common, Some(&args.output)),
     }
@@ -111,6 +112,16 @@ impl Distances for u32 {
     }
 
     fn json(distance: u64) -> Value {
+        json!(distance)
+    }
+}
+
+impl Distances for f32 {
+    fn column(distances: Vec<f32>) -> Column {
+        Column::Single(distances)
+    }
+
+    fn json(distance: f32) -> Value {
         json!(distance)
     }
 }

@@ -102,6 +102,10 @@ fn weights_of_file_are_lengths() {
         succeed(&["sssp", &large, "--source", "0", "--weights", "real", "--verify", "--output", "-"]).stdout,
         "0 0\n1 16777217\n2 16777217.1\n3 16777217.3\n"
     );
+    assert_eq!(
+        succeed(&["sssp", &large, "--source", "0", "--weights", "single", "--verify", "--output", "-"]).stdout,
+        "0 0\n1 16777216\n2 16777216\n3 16777216\n"
+    );
     let negative = file(directory.path(), "negative.wel", "0 1 -0.5\n");
     refused(&run(&["sssp", &negative, "--source", "0", "--weights", "real"]), 1, &["from 0 to 1 has the weight -0.5"]);
 }
