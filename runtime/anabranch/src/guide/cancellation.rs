@@ -4,7 +4,7 @@
 //! A [`Cx`](crate::Cx) stands for a scope. These calls open a scope within it. They return when everything that was
 //! started in the new scope has ended:
 //!
-//! | | what cancels the scope |
+//! | | cancelled by |
 //! |---|---|
 //! | [`Cx::scope`](crate::Cx::scope) | a panic in it; [`FiberScope::cancel`](crate::fiber::FiberScope::cancel) |
 //! | [`Cx::join`](crate::Cx::join) | a panic in one half |
@@ -14,10 +14,10 @@
 //! | [`Cx::timeout`](crate::Cx::timeout), [`Cx::with_deadline`](crate::Cx::with_deadline) | the time |
 //! | [`Cx::cancellable`](crate::Cx::cancellable) | its [`CancelHandle`](crate::fiber::CancelHandle), from any thread |
 //!
-//! The cancellation of a scope also cancels the scopes within it. A fiber of [`spawn`](crate::spawn) is in no scope.
-//! Its handle cancels it, and so does the drop of its pool.
+//! The cancellation of a scope also cancels the scopes within it. A fiber of [`spawn`](crate::spawn) is in no scope. It
+//! is cancelled via its handle, or when its pool is dropped.
 //!
-//! # What a cancelled wait returns
+//! # The result of a cancelled wait
 //! A wait in a cancelled scope returns [`Cancelled`](crate::Cancelled) at once, and so does every later wait there.
 //! Cancellation does not unwind. Pass the error on with `?`.
 //! ```
@@ -36,7 +36,7 @@
 //! A cancelled wait loses no value. A value that was not received is still in the channel, and a value that was not
 //! sent is in the error.
 //!
-//! Code that does not wait has to check for cancellation. [`Cx::check`](crate::Cx::check) returns the error, and
+//! Code that does not wait should check for cancellation. [`Cx::check`](crate::Cx::check) returns the error, and
 //! [`Cx::is_cancelled`](crate::Cx::is_cancelled) returns a `bool`.
 //!
 //! # Errors, and time limits

@@ -7,9 +7,9 @@
 //! | the same, and the senders cannot wait | [`unbounded()`](crate::channel::unbounded) | never; memory is the limit |
 //! | a value that has been received when `send` returns | [`rendezvous()`](crate::channel::rendezvous) | for a receiver |
 //! | one answer | [`oneshot`](crate::channel::oneshot) | never |
-//! | a stream from one to one | [`spsc`](crate::channel::spsc) | as for `bounded` and `unbounded` |
-//! | the latest value of something, for all | [`watch`](crate::channel::watch) | never; older values are replaced |
-//! | every value, for all | [`broadcast`](crate::channel::broadcast) | never; a slow receiver learns how many it missed |
+//! | a stream from one sender to one receiver | [`spsc`](crate::channel::spsc) | as for `bounded` and `unbounded` |
+//! | the latest value of something, to all receivers | [`watch`](crate::channel::watch) | never; older values are replaced |
+//! | every value, to all receivers | [`broadcast`](crate::channel::broadcast) | never; a slow receiver learns how many it missed |
 //! | messages in a fixed order, both ways | [`proto!`](crate::proto!) | as the protocol says |
 //!
 //! Prefer `bounded`: a full channel slows its senders down, and so limits memory. Prefer `spsc` where there is one
@@ -59,22 +59,22 @@
 //! assert_eq!(anabranch::run(|cx| fiber.join(cx)).unwrap(), true);
 //! ```
 //!
-//! # The end of a channel
-//! A channel closes when all its senders or all its receivers are dropped, or by `close`. A receiver first receives the
-//! remaining values, and then `Closed`. So a receive loop ends when the last sender is dropped. Keep no sender that is
-//! not needed.
+//! # Closing a channel
+//! A channel closes when all its senders or all its receivers are dropped, or when `close` is called. A receiver first
+//! receives the remaining values, and then `Closed`. So a receive loop ends when the last sender is dropped. Drop
+//! senders that are no longer needed.
 //!
 //! # Selection
 //! | | for |
 //! |---|---|
 //! | [`select!`](crate::select) | a few operations that are known when the program is written |
 //! | [`Select`](crate::channel::Select) | any number of operations of one type |
-//! | [`ReceiverSet`](crate::channel::ReceiverSet) | many receivers that stay; its costs do not grow with their number |
-//! | [`Cx::race`](crate::Cx::race) | whole functions, of which the losers are cancelled |
+//! | [`ReceiverSet`](crate::channel::ReceiverSet) | many receivers that stay registered; the cost of a receive does not depend on their number |
+//! | [`Cx::race`](crate::Cx::race) | whole functions; the losers are cancelled |
 //!
 //! [`Operation`](crate::channel::Operation) lists what can be selected: receives and sends, reservations, time, locks,
 //! permits, events and triggers. A selection completes exactly one operation, and the others have no effect. It chooses
-//! at random among those that are ready. `select!(biased cx, { .. })` prefers earlier arms.
+//! at random among the operations that are ready. `select!(biased cx, { .. })` prefers earlier arms.
 //! ```
 //! use anabranch::{Cx, channel::Receiver, select, sync::{AcquireError, Semaphore}};
 //! use std::time::Duration;
@@ -112,4 +112,4 @@
 //!     service.stop(cx).unwrap();
 //! });
 //! ```
-//! Where a conversation has more steps than these two, see [`protocols`](super::protocols).
+//! For conversations of more than these two steps, see [`protocols`](super::protocols).

@@ -9,10 +9,10 @@
 //! | by a fiber, in [`Cx::blocking`](crate::Cx::blocking) | they go on: the loop runs on threads without fibers |
 //! | by a thread that runs no fibers | they go on |
 //!
-//! So a fiber that computes for more than about a millisecond should call the computation in
+//! So a fiber that computes for more than about a millisecond should run the computation in
 //! [`Cx::blocking`](crate::Cx::blocking). The fiber suspends. A thread without fibers runs the closure, and the
-//! parallel loops, joins and sorts in it spread over all cores. The closure may borrow from the fiber. The price is two
-//! switches between threads, so short computations are better off inline.
+//! parallel loops, joins and sorts in it spread over all cores. The closure may borrow from the fiber. This costs two
+//! switches between threads, so short computations should run inline.
 //!
 //! # Latency over time
 //! The worst latency of HTTP requests in each 10 ms of a second, with 16 connections and two threads: without loops,
@@ -88,12 +88,12 @@
 //! });
 //! ```
 //! `examples/servers` in the repository has both as programs: `nucleotides` counts the fragments of DNA sequences that
-//! clients send by HTTP, and `nucleotides_tokio` is its twin.
+//! clients send over HTTP, and `nucleotides_tokio` is its twin.
 //!
 //! # Long sequential computations
-//! [`Cx::blocking`](crate::Cx::blocking) is right for those too. If a computation needs the `cx` in between, keep it on
-//! the fiber and call [`Cx::yield_now`](crate::Cx::yield_now) at least every millisecond. The fibers of the thread run
-//! at each such call.
+//! [`Cx::blocking`](crate::Cx::blocking) is right for sequential computations too. If a computation needs the `cx` in
+//! between, keep it on the fiber and call [`Cx::yield_now`](crate::Cx::yield_now) at least every millisecond. The
+//! fibers of the thread run at each such call.
 //!
 //! # Items that wait
 //! A loop in [`Cx::blocking`](crate::Cx::blocking) may wait for fibers, in [`run`](crate::run), `recv_blocking`,
@@ -104,10 +104,10 @@
 //! reports it ([`HazardKind::RunOnFiber`](crate::pool::HazardKind::RunOnFiber)).
 //!
 //! # How many at a time
-//! At most as many threads compute in loops as the pool has. Further callers wait for a slot, about in the order in
-//! which they come, and each of them keeps a thread for blocking calls meanwhile. An item that blocks its thread keeps
+//! A pool of T threads runs loops on at most T threads at a time. Further callers wait for a slot, roughly in the order
+//! of arrival, and each of them occupies a thread for blocking calls meanwhile. An item that blocks its thread keeps
 //! its slot, see [`Builder::threads`](crate::Builder::threads). A semaphore limits the number of heavy requests, and
-//! the others wait as fibers:
+//! further requests wait as fibers:
 //! ```
 //! use anabranch::{Cx, prelude::*, sync::{AcquireError, Semaphore}};
 //!
@@ -121,15 +121,15 @@
 //! assert_eq!(sums.unwrap().into_iter().sum::<u64>(), 9900);
 //! ```
 //! [`Builder::max_blocking_threads`](crate::Builder::max_blocking_threads) is the limit for all calls of a pool. Calls
-//! beyond it wait, those for files too.
+//! beyond the limit wait, including calls for files.
 //!
 //! # How to find a fiber that computes
 //! On Linux the pool reports the first fiber that has kept its thread for a second while the thread had other fibers:
 //! by default to standard error, or to a handler of [`Builder::on_hazard`](crate::Builder::on_hazard). Shorter
 //! computations are not reported.
 //!
-//! They show in [`Pool::stats`](crate::Pool::stats), which is always on. A timer is late if a fiber of the same thread
-//! computes, and [`timer_lateness`](crate::pool::WorkerStats::timer_lateness) is a histogram of that:
+//! They show up in [`Pool::stats`](crate::Pool::stats), which is always on. A timer is late if a fiber of the same
+//! thread computes, and [`timer_lateness`](crate::pool::WorkerStats::timer_lateness) is a histogram of that:
 //! ```
 //! use anabranch::Pool;
 //! use std::{hint, time::{Duration, Instant}};
@@ -148,8 +148,9 @@
 //! println!("{late}");                                             // 1, p50 19.1ms, p99 19.1ms, max 19.1ms
 //! # Ok::<(), anabranch::pool::BuildError>(())
 //! ```
-//! A [`trace`](crate::trace) of the program says which fiber it was, also for wake-ups by other fibers and by threads.
-//! `anabranch explain` prints how long fibers that could run waited for their thread, and the runs that kept it:
+//! A [`trace`](crate::trace) of the program shows which fiber it was, and also covers wake-ups by other fibers and by
+//! threads. `anabranch explain` prints how long fibers that could run waited for their thread, and the runs that kept
+//! it:
 //! ```text
 //! $ ANABRANCH_TRACE=run.trace ./program
 //! $ anabranch explain run.trace

@@ -5,7 +5,7 @@
 //! in them runs no unrelated work.
 //!
 //! *Waiting code* takes a [`&Cx`](crate::Cx). On a fiber a wait suspends the fiber, and the thread runs other fibers.
-//! On a plain thread, inside of [`run`](crate::run), a wait parks the thread. A signature therefore says whether a
+//! On a plain thread, inside [`run`](crate::run), a wait parks the thread. A signature therefore says whether a
 //! function can wait.
 //! ```
 //! use anabranch::{Cancelled, Cx, prelude::*};
@@ -61,19 +61,19 @@
 //! # Ok::<(), anabranch::pool::BuildError>(())
 //! ```
 //!
-//! # What the compiler rejects
+//! # Code that the compiler rejects
 //! A `Cx` is neither `Send` nor `Sync`, and it does not outlive the call that passed it. A closure that compute code
 //! may run on another thread cannot use it:
 //! ```compile_fail,E0277
 //! anabranch::run(|cx| anabranch::join(|| cx.yield_now(), || ()));
 //! ```
-//! Each closure of `cx.join`, `cx.scope` and `cx.map_concurrent` gets a `cx` of its own instead. Use that one.
+//! Each closure of `cx.join`, `cx.scope` and `cx.map_concurrent` gets a `cx` of its own instead. Use that `cx`.
 //!
 //! # Computing on a fiber
 //! A fiber may call compute code. While a compute `join` waits for its other half, the thread runs parts of that half
-//! or parks. It does not run other fibers, so the other fibers of that thread wait meanwhile. So call a computation
-//! that takes more than about a millisecond in [`Cx::blocking`](crate::Cx::blocking). Then it runs on a thread without
-//! fibers, and its loops still spread over all cores:
+//! or parks. It does not run other fibers, so the other fibers of that thread wait meanwhile. So run a computation of
+//! more than about a millisecond in [`Cx::blocking`](crate::Cx::blocking). Then it runs on a thread without fibers, and
+//! its loops still spread over all cores:
 //! ```
 //! use anabranch::prelude::*;
 //!

@@ -18,7 +18,7 @@
 //! | `tick(duration)` | [`tick(duration)`](crate::channel::tick), with `_ = ticks.ticking() => ..` | |
 //! | `never()` | [`never()`](crate::channel::never) | or an arm with `if false` |
 //! | `Select` | [`channel::Select`](crate::channel::Select) | returns the index and the result |
-//! | `Select::ready()` | [`Select::wait(cx)`](crate::channel::Select::wait) | an operation keeps its value, so a selection completes it |
+//! | `Select::ready()` | [`Select::wait(cx)`](crate::channel::Select::wait) | also completes the operation, since an operation keeps its value |
 //! | `WaitGroup` | [`Cx::scope`](crate::Cx::scope), [`sync::Barrier`](crate::sync::Barrier) | |
 //! | `Parker`, `Unparker` | [`sync::Trigger`](crate::sync::Trigger), [`sync::Event`](crate::sync::Event) | |
 //! | `ShardedLock` | [`sync::RwLock`](crate::sync::RwLock) | |
@@ -26,8 +26,8 @@
 //!
 //! # On threads
 //! A channel connects threads, fibers and async code in any mixture. On a plain thread use the methods whose names
-//! contain `blocking`, which need no pool: see [plain threads](crate::channel#plain-threads). Each row of channels and
-//! selections:
+//! contain `blocking`, which need no pool: see [plain threads](crate::channel#plain-threads). An example of each row on
+//! channels and selections:
 //! ```
 //! use anabranch::{Operation, channel::{self, Select, after, never, tick}, select};
 //! use std::{thread, time::{Duration, Instant}};
@@ -90,8 +90,8 @@
 //! - All operations have ended when the body of an arm begins, so the body may use the same channels.
 //!
 //! # Many receivers
-//! A crossbeam `Select` registers at each receiver anew for each wait. A [`ReceiverSet`](crate::channel::ReceiverSet)
-//! keeps its members registered.
+//! A crossbeam `Select` registers with each receiver again for every wait. A
+//! [`ReceiverSet`](crate::channel::ReceiverSet) keeps its members registered.
 //! ```
 //! use anabranch::channel::{ReceiverSet, unbounded};
 //!

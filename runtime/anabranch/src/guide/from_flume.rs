@@ -7,11 +7,11 @@
 //! | `send_timeout(v, duration)`, `recv_timeout(duration)` | `sending(v).blocking_timeout(duration)`, `receiving().blocking_timeout(duration)` | on a fiber `.timeout(cx, duration)` |
 //! | `send_deadline(v, instant)`, `recv_deadline(instant)` | `sending(v).blocking_deadline(instant)`, `receiving().blocking_deadline(instant)` | on a fiber `.deadline(cx, instant)` |
 //! | `try_send(v)`, `try_recv()` | the same | |
-//! | `send_async(v).await`, `recv_async().await` | `sending(v).await`, `receiving().await` | the futures borrow the end |
+//! | `send_async(v).await`, `recv_async().await` | `sending(v).await`, `receiving().await` | the futures borrow the sender or receiver |
 //! | `stream()`, `into_stream()` | the same, with the feature `futures` | |
 //! | `sink()`, `into_sink()` | `into_sink()`, with the feature `futures` | |
 //! | `iter()`, `into_iter()` | `iter_blocking()`, `into_iter()` | |
-//! | `drain()`, `try_iter()` | `drain()` | takes one value after the other |
+//! | `drain()`, `try_iter()` | `drain()` | removes one value after the other |
 //! | `len()`, `is_empty()`, `is_full()`, `capacity()` | the same | |
 //! | `is_disconnected()` | `is_closed()` | |
 //! | `sender_count()`, `receiver_count()` | the same | |
@@ -19,7 +19,7 @@
 //! | `same_channel(&other)` | the same | |
 //! | `Selector` | [`select!`](crate::select), [`Select`](crate::channel::Select) | |
 //!
-//! Each row, in this order; `Receiver::into_stream`, with the feature `futures`, has an example of its own:
+//! An example of each row, in this order. (`Receiver::into_stream`, with the feature `futures`, has its own example.)
 //! ```
 //! use anabranch::{Operation, channel, select};
 //! use std::time::{Duration, Instant};

@@ -17,7 +17,7 @@
 //! [Put your application on one pool](https://github.com/anabranch/anabranch/blob/main/docs/ONE_POOL.md).
 //!
 //! # Parallel iterators
-//! *The same* means the same names and arguments. The last column has what differs.
+//! *The same* means the same names and arguments. The last column lists the differences.
 //!
 //! | rayon | anabranch | |
 //! |---|---|---|
@@ -25,8 +25,8 @@
 //! | `rayon::iter` | [`iter`](crate::iter) | |
 //! | `rayon::{array, collections, option, range, result, slice, string, vec}` | modules of [`iter`](crate::iter) | |
 //! | `rayon::range_inclusive`, `rayon::str` | `iter::range`, `iter::string` | |
-//! | `ParallelIterator` | [`ParallelIterator`] | `Item` and `opt_len` are those of [`Drive`] |
-//! | `IndexedParallelIterator` | [`IndexedParallelIterator`] | `len` is that of [`DriveIndexed`], in the prelude |
+//! | `ParallelIterator` | [`ParallelIterator`] | `Item` and `opt_len` are in [`Drive`] |
+//! | `IndexedParallelIterator` | [`IndexedParallelIterator`] | `len` is in [`DriveIndexed`], which is in the prelude |
 //! | `IntoParallelIterator`, `IntoParallelRefIterator`, `IntoParallelRefMutIterator` | the same | |
 //! | `FromParallelIterator`, `ParallelExtend` | the same | also for `imbl::Vector`, with the feature `imbl` |
 //! | `ParallelBridge`, `par_bridge` | the same | takes items in batches, also [in order](#additions) |
@@ -38,7 +38,7 @@
 //! | ranges of integers and of `char` | the same | all are [indexed](#additions) |
 //! | `iter::{empty, once, repeat, repeat_n, split, walk_tree, ..}` | the same | |
 //! | `map`, `filter`, `flat_map`, `fold`, `zip`, `chunks`, and all other adapters | the same | |
-//! | `for_each`, `reduce`, `collect`, `find_first`, and all other ends | the same | |
+//! | `for_each`, `reduce`, `collect`, `find_first`, and all other consuming methods | the same | |
 //! | `find`, `position` (deprecated) | `find_any`, `position_any` | |
 //! | `with_min_len`, `with_max_len` | the same | [rarely needed](#where-a-loop-is-cut) |
 //! | `iter::Either` | the same | |
@@ -282,7 +282,7 @@
 //! | `pool.in_place_scope(f)` | [`Pool::in_place_scope`] | |
 //! | `pool.spawn(f)` | [`Pool::execute`], [`Pool::spawn`] | as without a pool |
 //! | `pool.broadcast(f)`, `pool.spawn_broadcast(f)` | [`Pool::broadcast`], [`Pool::spawn_broadcast`] | `f` takes the index |
-//! | the global pool | [`Pool::default_pool`] | a `Pool` like others |
+//! | the global pool | [`Pool::default_pool`] | a `Pool` like any other |
 //! | `ThreadPoolBuilder::new()` | [`Pool::builder`] | |
 //! | `num_threads`, `stack_size`, `thread_name` | [`threads`], [`stack_size`], [`thread_name`] | |
 //! | `start_handler`, `exit_handler` | [`on_start`], [`on_exit`] | |
@@ -347,7 +347,7 @@
 //! [`threads`]: crate::Builder::threads
 //! [`use_current_thread`]: crate::Builder::use_current_thread
 //!
-//! The settings of a pool, its threads, and the end of it:
+//! The settings of a pool, its threads, and its shutdown:
 //! ```
 //! use anabranch::{Pool, prelude::*};
 //! use std::{sync::mpsc, thread};
@@ -403,7 +403,7 @@
 //! # Ok::<(), anabranch::pool::BuildError>(())
 //! ```
 //!
-//! What runs in a pool:
+//! Work that runs in a pool:
 //! ```
 //! use anabranch::Pool;
 //! use std::sync::{Mutex, mpsc};
@@ -448,15 +448,15 @@
 //! # Where a loop is cut
 //! rayon cuts a loop into pieces in advance, and further when a piece is stolen. Here a loop is cut only where another
 //! thread takes work. This has these consequences:
-//! - [`fold`](crate::iter::ParallelIterator::fold) yields about as many accumulators as threads took pieces. A loop of
-//!   which no thread takes a part yields one.
-//! - `map_init`, `map_with` and the like make about as many states as there are pieces.
+//! - [`fold`](crate::iter::ParallelIterator::fold) yields about one accumulator for each piece that a thread took. A
+//!   loop that no other thread joins yields one.
+//! - `map_init`, `map_with` and the like make about one state for each piece.
 //! - [`reduce`](crate::iter::ParallelIterator::reduce) calls `identity` only if there are no items. rayon calls it for
 //!   each piece.
 //! - [`with_min_len`](crate::iter::IndexedParallelIterator::with_min_len) and
-//!   [`with_max_len`](crate::iter::IndexedParallelIterator::with_max_len) hold as in rayon. Most loops are not faster
-//!   for them. A minimum helps where each piece has a cost of its own, a maximum where the costs of items differ
-//!   greatly.
+//!   [`with_max_len`](crate::iter::IndexedParallelIterator::with_max_len) hold as in rayon. Most loops do not become
+//!   faster with them. A minimum helps where each piece has a cost of its own, a maximum where the costs of items
+//!   differ greatly.
 //!
 //! ```
 //! use anabranch::prelude::*;
@@ -516,7 +516,7 @@
 //!   deadline.
 //! - [`progress`](crate::iter::ParallelIterator::progress) reports how many items have been consumed.
 //! - [`take_while`](crate::iter::ParallelIterator::take_while) and
-//!   [`skip_while`](crate::iter::ParallelIterator::skip_while) are those of [`Iterator`], in the order of the sequence.
+//!   [`skip_while`](crate::iter::ParallelIterator::skip_while) work as in [`Iterator`], in the order of the sequence.
 //! - [`dedup`](crate::iter::ParallelIterator::dedup) and [`dedup_by_key`](crate::iter::ParallelIterator::dedup_by_key)
 //!   drop repeated neighbours.
 //! - [`prefix_scan`](crate::iter::ParallelIterator::prefix_scan) returns prefix sums and the like.
@@ -598,7 +598,7 @@
 //! # Blocking calls
 //! On Linux the pool finds threads that block in foreign calls. When all of them are blocked, a spare thread goes on:
 //! at once if they wait for other threads, and after a second if they sleep or wait for a device. So the halves of a
-//! `join` may wait for each other at a channel of `std`, also in a pool of one thread:
+//! `join` may wait for each other at a channel of `std`, even in a pool of one thread:
 //! ```
 //! # #[cfg(target_os = "linux")] {
 //! use std::sync::mpsc;

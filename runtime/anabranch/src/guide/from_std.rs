@@ -15,10 +15,10 @@
 //! | `receiver.iter()`, `&receiver` in a loop | `receiver.iter_blocking()`, `&receiver` | |
 //! | `receiver.into_iter()` | the same | |
 //! | `receiver.try_iter()` | `receiver.drain()` | |
-//! | `sync::Mutex`, `Condvar`, `Barrier`, .. | [`sync`](crate::sync) | `lock(cx)`; without a `cx` `locking().blocking()`; std's remain right between threads |
+//! | `sync::Mutex`, `Condvar`, `Barrier`, .. | [`sync`](crate::sync) | `lock(cx)`; without a `cx` `locking().blocking()`; between threads, those of std remain a good choice |
 //! | `thread::scope` | [`Cx::scope`](crate::Cx::scope) | fibers instead of threads |
 //!
-//! Each row of channels, in this order:
+//! An example of each row on channels, in this order:
 //! ```
 //! use anabranch::{Operation, TimedOut, channel::{self, Closed, TryRecvError, spsc}};
 //! use std::{thread, time::Duration};

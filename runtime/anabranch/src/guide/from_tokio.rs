@@ -53,7 +53,7 @@
 //!
 //! # Cancellation
 //! Aborting a tokio task drops its future at an `.await`. Here a cancelled wait returns
-//! [`Cancelled`](crate::Cancelled), and so do all later waits in the scope. The function returns by `?` and its
+//! [`Cancelled`](crate::Cancelled), and so do all later waits in the scope. The function returns via `?`, and its
 //! destructors run in order. See [`cancellation`](super::cancellation).
 //!
 //! # Parallel work
@@ -70,7 +70,7 @@
 //! assert_eq!(sums.unwrap()[7], 21);
 //! ```
 //! A call that blocks the thread, such as reading a file, also blocks the other fibers of that thread.
-//! [`Cx::blocking`](crate::Cx::blocking) makes such calls on threads that the pool has for them. The closure may
+//! [`Cx::blocking`](crate::Cx::blocking) runs such calls on threads that the pool keeps for them. The closure may
 //! borrow, so there are no counterparts of `tokio::fs`:
 //! ```
 //! use anabranch::Cx;
@@ -120,7 +120,7 @@
 //! | `watch`: `borrow_and_update()`, `changed()` | `try_recv()`, `recv(cx)` | an `Arc` of the value |
 //! | `ReceiverStream`, `PollSender` | `into_stream()`, `into_sink()` | feature `futures` |
 //!
-//! Each row, in this order:
+//! An example of each row, in this order:
 //! ```
 //! use anabranch::{Cancelled, Operation, channel::{TrySendError, bounded, watch}};
 //! use std::time::Duration;
@@ -164,11 +164,11 @@
 //! | `notify.notified().await` | `notify.notified(cx)?` | `notify.notifying().await` |
 //! | `barrier.wait().await`, `cell.get_or_init(..).await` | `wait(cx)?`, `get_or_init(cx, ..)?` | `wait_async()`, `get_or_init_async(..)` |
 //! | `listener.accept().await` | `listener.accept(cx)?` | `listener.accepting().await` |
-//! | `timeout(d, mutex.lock()).await` | `mutex.locking().timeout(cx, d)` | that of the runtime |
+//! | `timeout(d, mutex.lock()).await` | `mutex.locking().timeout(cx, d)` | the timeout of the runtime |
 //! | `blocking_lock()`, `blocking_read()` | `locking().blocking()`, `reading().blocking()`, without a `cx` | |
 //!
 //! `MutexGuard::map`, `lock_owned`, `acquire_owned`, `Semaphore::close`, `notify_one`, `notify_waiters` and the methods
-//! that begin with `try_` are named as in tokio. `acquire(cx)` tells `Closed` from `Cancelled`.
+//! that begin with `try_` are named as in tokio. `acquire(cx)` distinguishes `Closed` from `Cancelled`.
 //! ```
 //! use anabranch::{Operation, WaitError, sync::{AcquireError, Mutex, MutexGuard, Notify, RwLock, Semaphore}};
 //! use std::{sync::Arc, time::Duration};

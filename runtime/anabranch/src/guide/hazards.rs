@@ -7,8 +7,8 @@
 //! | a foreign call that blocks | the thread blocks, and so do its fibers | [`Cx::blocking`](crate::Cx::blocking) |
 //! | [`run`](crate::run) on a fiber | the thread blocks, and so do its fibers | pass the fiber's `cx` down |
 //! | a long computation on a fiber, also a parallel one | the other fibers of its thread wait; the pool reports the first case | [`Cx::blocking`](crate::Cx::blocking), see [`compute_and_serve`](super::compute_and_serve); or [`Cx::yield_now`](crate::Cx::yield_now) |
-//! | a loop around `try_recv` or `try_lock` on a fiber | the other fibers of its thread do not run, even the one that would send | `recv(cx)`; or [`Cx::yield_now`](crate::Cx::yield_now) in each round |
-//! | a future of a lock that was polled, and is neither polled nor dropped | it holds up the waiters behind it | await it at once, or drop it: see [below](#futures-that-are-neglected) |
+//! | a loop around `try_recv` or `try_lock` on a fiber | the other fibers of its thread do not run, even the fiber that would send | `recv(cx)`; or [`Cx::yield_now`](crate::Cx::yield_now) in each round |
+//! | a lock's future that was polled, and is then neither polled again nor dropped | it holds up the waiters behind it | await it at once, or drop it: see [below](#futures-that-are-neglected) |
 //! | locks taken in two orders | the fibers wait for each other; the pool reports it | one order, or a time limit: see [`tuning`](super::tuning#finding-a-hang) |
 //! | a large stack frame | the process ends with a message | [`Builder::fiber_stack_size`](crate::Builder::fiber_stack_size) |
 //! | `fork()` without `exec` | the pool has no threads in the child | fork before the first use |
@@ -19,11 +19,11 @@
 //! they began. Waits break this order. Safe functions of such crates can then use memory after it was freed, and this
 //! crate cannot prevent it. All fibers with stacks of their own have this limit, in every language. **Do not wait**
 //! - **inside a scoped thread-local** (`scoped_tls`, `scoped-tls-hkt`, and everything else that lends a reference for
-//!   the time of a call). Two fibers may leave their scopes in any order. The fiber that leaves last restores a
-//!   reference that belongs to the scope of the other one, which has ended.
+//!   the duration of a call). Two fibers may leave their scopes in any order. The fiber that leaves last restores a
+//!   reference that belongs to the scope of the other fiber, which has ended.
 //! - **inside the initialiser of a `thread_local!`**. The initialiser gets no `Cx`, but it could take one from a scoped
 //!   thread-local. During the wait a second fiber finds the variable uninitialised, and initialises it too. When the
-//!   first fiber continues, it drops the value that the second one has borrowed.
+//!   first fiber continues, it drops the value that the second fiber has borrowed.
 //! - **while you hold a guard that must be dropped in order**, such as the guard of a runtime. Its code may check the
 //!   order, or rely on it.
 //!
@@ -83,7 +83,7 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 //! The number of such threads is [limited](crate::Builder::max_blocking_threads). Calls that wait for each other, such
-//! as the two ends of a `std` channel, can use up all of them and then wait for ever.
+//! as the two ends of a `std` channel, can use up all of them and then wait forever.
 //!
 //! These calls of this crate block the thread of a fiber too:
 //! - [`run`](crate::run). It parks the thread and does not suspend the fiber, since code without a `cx` may call it:
@@ -92,9 +92,9 @@
 //!   complete. Inside [`Cx::blocking`](crate::Cx::blocking) it does not.
 //! - A wait inside [`Pool::install`](crate::Pool::install) or [`Pool::run`](crate::Pool::run) of another pool.
 //! - A wait in a `Drop` that runs because of a panic, since other fibers must not run in a thread that unwinds. A wait
-//!   inside [`Cx::shield`](crate::Cx::shield), and one for a lock or a permit, blocks the thread until it succeeds. The
-//!   holder of that lock must not be a fiber of the same thread. Any other wait returns [`Cancelled`](crate::Cancelled)
-//!   at once.
+//!   inside [`Cx::shield`](crate::Cx::shield), and a wait for a lock or a permit, blocks the thread until it succeeds.
+//!   The holder of that lock must not be a fiber of the same thread. Any other wait returns
+//!   [`Cancelled`](crate::Cancelled) at once.
 //!
 //! The pool reports the first wait of a fiber inside `run`. On Linux it also reports a fiber that has blocked its
 //! thread for a second while the thread has other fibers. [`tuning`](super::tuning) shows how to receive these reports.
@@ -102,7 +102,7 @@
 //! # Loops that do not wait
 //! Functions whose names begin with `try_` never wait, so they do not let other fibers run. A loop around them keeps
 //! its thread, and the fiber that would end the loop may belong to the same thread. Wait with the `cx`. If there is no
-//! wait for what the loop looks for, yield in each round:
+//! operation that waits for the condition of the loop, yield in each round:
 //! ```
 //! use anabranch::channel;
 //!
@@ -120,14 +120,15 @@
 //! assert_eq!(got, 7);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
-//! Async code has the same hazard with functions that are not `async`. Every `async fn` of this crate now and then lets
-//! other tasks run, also if it is ready at once.
+//! Async code has the same hazard with functions that are not `async`. Every `async fn` of this crate occasionally lets
+//! other tasks run, even if it is ready at once.
 //!
 //! # Futures that are neglected
-//! A future that waits for a lock or a permit is in a queue once it was polled. Its turn comes whether its task polls
-//! it or not, so the waiters behind it wait for the task. That happens if a task keeps the future and awaits something
-//! else: for example in the body of an arm, while another arm of the same selection refers to the future. Await the
-//! future to its end, or drop it first. A fiber that waits with its `cx` does nothing else until the wait is over.
+//! A future that waits for a lock or a permit is in a queue once it has been polled. Its turn comes whether its task
+//! polls it or not, so the waiters behind it wait for the task. That happens if a task keeps the future and awaits
+//! something else: for example in the body of an arm, while another arm of the same selection refers to the future.
+//! Await the future to completion, or drop it first. A fiber that waits with its `cx` does nothing else until the wait
+//! is over.
 //!
 //! # Stack size
 //! A fiber's stack has 256 KiB, or 1 MiB if this crate is compiled with debug assertions. A fiber that needs more

@@ -6,7 +6,7 @@
 //! 3. [`channels`]: which channel to choose, and `select!`.
 //! 4. [`protocols`]: conversations that the compiler checks.
 //! 5. [`servers`]: failures, results as they arrive, supervision, graceful shutdown.
-//! 6. `net`, with the feature of that name: sockets, synchronous libraries, deadlines, an orderly end.
+//! 6. `net`, with the feature of that name: sockets, synchronous libraries, deadlines, graceful shutdown.
 //! 7. [`compute_and_serve`]: a server that computes, whose light requests stay fast.
 //! 8. [`hazards`]: what can block or break a program of fibers. Read this before you release a program.
 //! 9. [`tuning`]: threads, stacks, counters, and how to find a hang.

@@ -1,7 +1,7 @@
-//! Sockets: servers and clients on fibers, synchronous libraries, deadlines, and an orderly end.
+//! Sockets: servers and clients on fibers, synchronous libraries, deadlines, and graceful shutdown.
 //!
 //! The chapter [`servers`](super::servers) is about what servers need besides: results of connections, supervision, and
-//! more on their end.
+//! more on shutdown.
 //!
 //! The sockets need the feature `net`, and signals the feature `signal`:
 //! ```toml
@@ -57,9 +57,9 @@
 //! [`compute_and_serve`](crate::guide::compute_and_serve).
 //!
 //! # Synchronous libraries
-//! A library that is generic over [`Read`](std::io::Read) and [`Write`](std::io::Write) waits on a fiber without a
-//! change: give it `stream.with(cx)`. That holds for rustls (`Stream`), tungstenite (`accept`, `client`), database
-//! protocols, compression and CSV.
+//! A library that is generic over [`Read`](std::io::Read) and [`Write`](std::io::Write) works on a fiber unchanged:
+//! give it `stream.with(cx)`. That holds for rustls (`Stream`), tungstenite (`accept`, `client`), database protocols,
+//! compression and CSV.
 //! ```
 //! use anabranch::net::UnixStream;
 //! use std::io::{BufRead, BufReader, Write};
@@ -76,13 +76,13 @@
 //! A library that keeps the stream stays in the scope of its `cx`.
 //! [`With::set_deadline`](crate::net::With::set_deadline) then limits a part of the conversation: the handshake, one
 //! request, the time between two requests. The folder `examples/servers` of the repository has complete servers: HTTPS
-//! by rustls, and WebSockets by tungstenite.
+//! with rustls, and WebSockets with tungstenite.
 //!
 //! Do not hold a lock of such a library, or a value in a scoped thread-local, across a wait:
-//! [`hazards`](crate::guide::hazards) has the reasons.
+//! [`hazards`](crate::guide::hazards) explains why.
 //!
 //! # Deadlines
-//! [`Cx::timeout`](crate::Cx::timeout) limits everything inside of it, also the waits of a library:
+//! [`Cx::timeout`](crate::Cx::timeout) limits everything inside it, including the waits of a library:
 //! ```
 //! use anabranch::net::TcpListener;
 //! use std::{io, time::Duration};
@@ -94,14 +94,14 @@
 //!     Ok(())
 //! }).unwrap();
 //! ```
-//! The time is the worker's, so a deadline costs no thread and no system call. A wait that was cancelled has
+//! The worker keeps the timers, so a deadline costs no thread and no system call. A wait that was cancelled has
 //! transferred nothing. A sequence such as `read_exact` or `write_all` may have transferred a part, so after its
 //! deadline most protocols can only close the connection.
 //!
-//! # Limits, and an orderly end
+//! # Limits, and graceful shutdown
 //! A server has a limit on its connections, and ends in three steps: it stops accepting, waits a while for the open
-//! connections, and cancels the rest. A semaphore does both. Each connection holds a permit, so all permits are free
-//! when the last connection has ended.
+//! connections, and cancels the rest. A semaphore serves both purposes. Each connection holds a permit, so all permits
+//! are free when the last connection has ended.
 //! ```
 //! use anabranch::{Cx, Operation, net::{TcpListener, TcpStream}, select, sync::{Event, Semaphore}};
 //! use std::{io, time::Duration};
@@ -144,8 +144,8 @@
 //!     });
 //! });
 //! ```
-//! `signal::ctrl_c` and `signal::terminate` say when. The example `http` is such a server, and so are those in the
-//! folder `examples/servers`, among them a reverse proxy with a deadline for each request.
+//! `signal::ctrl_c` and `signal::terminate` tell the server when to stop. The example `http` is such a server. So are
+//! the servers in the folder `examples/servers`, among them a reverse proxy with a deadline for each request.
 //!
 //! # Where the events come from
 //! Each worker waits for the sockets of its own fibers, and no extra thread does. See the module

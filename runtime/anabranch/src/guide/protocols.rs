@@ -58,7 +58,7 @@
 //! | allows different messages at different times | [`proto!`](crate::proto!) |
 //! | is between two programs | [`proto!`](crate::proto!) with `#[wire(version = n)]`, and the feature `serde` |
 //!
-//! # What to know
+//! # Details
 //! - **Sending.** In `Login` above the client sends one message and then receives, so `login` never waits. In
 //!   `Connected` it may send again and again, so `deposit` takes a `cx`, and waits while 16 messages are in flight.
 //!   `#[buffer(n)]` before the state changes the number, and `#[unbounded]` removes the limit.
@@ -68,13 +68,13 @@
 //! - **Errors contain the endpoint.** A receive that was cancelled returns the endpoint in its error. A conversion to
 //!   [`channel::RecvError`](crate::channel::RecvError) by `?` drops the endpoint.
 //! - **The end.** A dropped endpoint ends the conversation. The other side receives the messages that were sent before,
-//!   and then `Closed`. Each side gets a `Done` with the last message (`-> !`), and in no other way.
+//!   and then `Closed`. Only the last message (`-> !`) gives each side a `Done`.
 //! - **Delegation.** An endpoint is a value and can be sent: the receiver continues the conversation.
 //! - **Debugging.** [`fibers()`](crate::fiber::fibers) shows the state that a fiber waits in, such as
 //!   `bank::client::LoginResponse::recv`. `anabranch proto FILE.rs` prints the diagram.
 //!
-//! The types do not guarantee that the other side answers. Nor do they prevent that two fibers with two conversations
-//! wait for each other. Use time limits.
+//! The types do not guarantee that the other side answers. Nor do they prevent two fibers with two conversations from
+//! waiting for each other. Use time limits.
 //!
 //! [`docs/PROTOCOLS.md`](https://github.com/anabranch/anabranch/blob/main/docs/PROTOCOLS.md) is the full guide, with
 //! wires, parameters and changes of a protocol. The module [`proto`](mod@crate::proto) says what a conversation costs.

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | all parts end together, and a panic reaches the caller | [`Cx::scope`](crate::Cx::scope) |
 //! | the first error cancels the rest | [`Cx::try_scope`](crate::Cx::try_scope) |
-//! | results in the order of the ends, and a panic concerns one fiber | [`JoinSet`](crate::fiber::JoinSet) |
+//! | results in the order in which the fibers end, and a panic concerns one fiber | [`JoinSet`](crate::fiber::JoinSet) |
 //! | one function, many items, a few at a time | [`Cx::map_concurrent`](crate::Cx::map_concurrent), [`Cx::map_unordered`](crate::Cx::map_unordered) |
 //! | a part that panics starts again | [`Cx::supervise`](crate::Cx::supervise) |
 //! | files, and libraries that block | [`Cx::blocking`](crate::Cx::blocking) |
@@ -49,8 +49,8 @@
 //! ```
 //!
 //! # Graceful shutdown
-//! A server stops in three steps: it stops accepting, it lets the connections end, and it cancels those that take too
-//! long. An [`Event`](crate::sync::Event) begins the first step; a signal handler or an administrator sets it. Each
+//! A server stops in three steps: it stops accepting, it lets the connections end, and it cancels connections that take
+//! too long. An [`Event`](crate::sync::Event) begins the first step; a signal handler or an administrator sets it. Each
 //! connection selects on it where it waits for the next request, and so ends between two requests. A time limit ends
 //! the second step, and [`JoinSet::shutdown`](crate::fiber::JoinSet::shutdown) is the third.
 //! ```
@@ -125,8 +125,8 @@
 //! A [`Pool`](crate::Pool) that is dropped performs the third step alone: it cancels its fibers and waits for them.
 //!
 //! # Supervision
-//! [`Cx::supervise`](crate::Cx::supervise) starts a fiber again that has panicked, with a growing delay, and gives up
-//! when that happens too often. Its terms are those of Erlang:
+//! [`Cx::supervise`](crate::Cx::supervise) restarts a fiber that has panicked, with a growing delay, and gives up when
+//! that happens too often. Its terms correspond to Erlang's:
 //!
 //! | Erlang | anabranch |
 //! |---|---|
@@ -139,8 +139,8 @@
 //! | the supervisor gives up, its own supervisor acts | the panic is resumed, and nested supervisors act on it |
 //! | a report of the supervisor | [`Supervision::on_restart`](crate::fiber::Supervision::on_restart) |
 //!
-//! A fiber that fails by an error and not by a panic ends, as a transient child that exits normally. Let it panic to
-//! start it again.
+//! A fiber that fails with an error instead of a panic is not restarted, like a transient child that exits normally. To
+//! have it restarted, let it panic.
 //! ```
 //! use anabranch::{channel, fiber::Supervision};
 //! use std::{sync::atomic::{AtomicU32, Ordering}, time::Duration};
@@ -169,7 +169,7 @@
 //!
 //! # Spans that follow their fibers
 //! A span of `tracing` that is entered belongs to its thread. When its fiber waits, other fibers of the thread run
-//! inside of it. [`Builder::fiber_hooks`](crate::Builder::fiber_hooks) sets what happens at such a switch. With the
+//! inside it. [`Builder::fiber_hooks`](crate::Builder::fiber_hooks) sets what happens at such a switch. With the
 //! feature `tracing` there are hooks, `TracingSpans`, that leave the spans of a fiber that suspends, and enter them
 //! again when it resumes:
 //!

@@ -26,9 +26,9 @@
 //!
 //! # Memory after a burst
 //! Half a second after a burst of fibers or tasks, a pool returns its stacks to the system, and its other memory to the
-//! system or the allocator. The allocator of glibc keeps most of what it gets back: after 100,000 fibers that slept at
-//! once, 60 MiB are free in its arenas, and still resident. A program that needs this memory can call `malloc_trim` or
-//! use another allocator. A pool does not call it, because the allocator belongs to the whole program.
+//! system or the allocator. The allocator of glibc keeps most of the memory that is freed: after 100,000 fibers that
+//! slept at once, 60 MiB are free in its arenas, and still resident. A program that needs this memory can call
+//! `malloc_trim` or use another allocator. A pool does not call it, because the allocator belongs to the whole program.
 //!
 //! # Counters
 //! [`Pool::stats`](crate::Pool::stats) returns counters of each thread. Call it twice and compare.
@@ -47,24 +47,24 @@
 //! |---|---|
 //! | `searching` is large compared with `working` | there is too little parallel work for the threads |
 //! | `stolen` grows by thousands in a millisecond | the pieces that threads steal are small |
-//! | `raided` is large | the work runs long without a fork, so idle threads publish the forks of busy ones |
+//! | `raided` is large | the work runs long without a fork, so idle threads publish the forks of busy threads |
 //! | [`blocking_queued`](crate::pool::Stats::blocking_queued) is often not 0 | blocking calls wait for `max_blocking_threads` |
 //! | [`timer_lateness`](crate::pool::WorkerStats::timer_lateness) has timers late by several milliseconds | fibers compute for long: see [how to find them](crate::guide::compute_and_serve#how-to-find-a-fiber-that-computes) |
 //! | [`slots_lent`](crate::pool::Stats::slots_lent), [`spare_threads`](crate::pool::Stats::spare_threads) grow | threads block in foreign calls |
 //! | [`spares_refused`](crate::pool::Stats::spares_refused) is not 0 | the pool could not replace a blocked thread, because of `max_spare_threads` or a limit of the system |
-//! | [`uses_membarrier`](crate::pool::Stats::uses_membarrier) is false | each join takes a lock, some 20 ns, because the kernel is old or a filter forbids `membarrier` |
+//! | [`uses_membarrier`](crate::pool::Stats::uses_membarrier) is false | each join takes a lock, about 20 ns, because the kernel is old or a filter forbids `membarrier` |
 //!
 //! # Finding a hang
 //! [`fibers()`](crate::fiber::fibers) and [`Pool::fibers`](crate::Pool::fibers) list the fibers of a pool, and the
 //! threads that wait inside `run`. Each entry has the name, the state, the operation that it waits for, and the place
-//! in the source. Name fibers by [`spawn_named`](crate::fiber::FiberScope::spawn_named) or
+//! in the source. Name fibers with [`spawn_named`](crate::fiber::FiberScope::spawn_named) or
 //! [`Cx::set_name`](crate::Cx::set_name). [`Pool::report`](crate::Pool::report) and
-//! [`report_all`](crate::fiber::report_all) return a [`Report`](crate::pool::Report). It also has the time of each
-//! wait, the place where each fiber was spawned, the holder of each lock, the threads, and the cycles of fibers that
-//! wait for each other's locks. As text, it shows fibers that do the same on one line.
+//! [`report_all`](crate::fiber::report_all) return a [`Report`](crate::pool::Report). It also contains the duration of
+//! each wait, the place where each fiber was spawned, the holder of each lock, the threads, and the cycles of fibers
+//! that wait for each other's locks. As text, it shows fibers that do the same on one line.
 //!
 //! **On a signal.** With `ANABRANCH_REPORT_SIGNAL=USR1` in its environment, a program on Unix prints the report of all
-//! pools to its standard error stream when it gets that signal, also while all its threads are blocked. The value is
+//! pools to its standard error stream when it gets that signal, even while all its threads are blocked. The value is
 //! `USR1`, `USR2`, `HUP`, `QUIT`, `WINCH`, `URG` or a number. Without the variable there is no handler and no thread.
 //! ```text
 //! $ ANABRANCH_REPORT_SIGNAL=USR1 ./server & sleep 10; kill -USR1 $!
@@ -79,17 +79,17 @@
 //! passes it to a [handler](crate::Builder::on_deadlock), and the program continues to hang.
 //! - *Nothing in the process can proceed*: all fibers wait, none of them has a deadline, no socket is open, and each
 //!   thread of the process belongs to a pool or waits in one. A program with another thread is not reported, since that
-//!   thread might send a message. Found on Linux only.
+//!   thread might send a message. Detected on Linux only.
 //! - *Fibers wait for each other's locks*, without a deadline. Such fibers could continue only if they are cancelled,
 //!   or if a guard was sent to another fiber after its lock was taken.
 //!
-//! A pool that works pays nothing for this. `ANABRANCH_DEADLOCKS=off` turns it off for a process, and
+//! A busy pool pays nothing for this. `ANABRANCH_DEADLOCKS=off` turns it off for a process, and
 //! [`Builder::without_deadlock_detection`](crate::Builder::without_deadlock_detection) for a pool.
 //!
 //! **With stacks.** [`Pool::report_with_stacks`](crate::Pool::report_with_stacks) and
-//! [`report_all_with_stacks`](crate::fiber::report_all_with_stacks) add the stacks of those that wait. Reports on a
-//! signal and of a deadlock have them if `RUST_BACKTRACE` is set, as panics do. Suspended fibers have stacks on Linux
-//! on x86-64.
+//! [`report_all_with_stacks`](crate::fiber::report_all_with_stacks) add the stacks of the fibers and threads that wait.
+//! Reports on a signal and of a deadlock include the stacks if `RUST_BACKTRACE` is set, as panics do. Suspended fibers
+//! have stacks on Linux on x86-64.
 //!
 //! ```
 //! use anabranch::{Pool, channel, pool::FiberState};

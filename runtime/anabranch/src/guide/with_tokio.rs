@@ -6,7 +6,7 @@
 //! | run a future of tokio on the pool | `spawn_async(inside(&handle, future))` |
 //! | await a fiber in a task | a [`JoinHandle`](crate::JoinHandle) is a future |
 //! | compute in parallel in a task | `anabranch::spawn(\|_\| ..).await` |
-//! | send values between tasks and fibers | channels of either: `receiver.receiving().await` here, [`Cx::block_on`](crate::Cx::block_on) there |
+//! | send values between tasks and fibers | channels of either crate: `receiver.receiving().await` here, [`Cx::block_on`](crate::Cx::block_on) there |
 //! | cancel a fiber when its task is dropped | [`JoinHandle::cancel_handle`](crate::JoinHandle::cancel_handle) |
 //!
 //! The folder `examples/servers` of the repository has three programs in both forms, without a bridge: a server with
@@ -14,9 +14,9 @@
 //!
 //! # A future of tokio on a fiber
 //! [`Cx::block_on`](crate::Cx::block_on) polls any future on its fiber, and suspends the fiber meanwhile. The timers
-//! and sockets of tokio also look for their runtime in a thread-local, when they are made and when they are polled. The
-//! guard of `Handle::enter` sets it. Do not hold that guard across a wait, or other fibers of the thread run inside the
-//! runtime too. A wrapper enters at each poll. (`tokio_util::context::TokioContext` does the same.)
+//! and sockets of tokio also look for their runtime in a thread-local, when they are created and when they are polled.
+//! The guard of `Handle::enter` sets it. Do not hold that guard across a wait, or other fibers of the thread run inside
+//! the runtime too. A wrapper enters the runtime at each poll. (`tokio_util::context::TokioContext` does the same.)
 //! ```
 //! use std::{future::{Future, poll_fn}, pin::pin};
 //! use tokio::runtime::Handle;
@@ -73,7 +73,7 @@
 //! assert_eq!(&reply, b"both");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
-//! Make such a future inside of the async block, as `async { tokio::time::sleep(time).await }`: the function `sleep`
+//! Create such a future inside the async block, as `async { tokio::time::sleep(time).await }`: the function `sleep`
 //! already looks for the runtime. A cancelled wait drops the future, as tokio's `select!` does.
 //!
 //! # A fiber in a task
@@ -123,8 +123,8 @@
 //! ```
 //!
 //! # Channels between the two
-//! Channels need no runtime, neither these nor those of tokio. A fiber waits for a channel of tokio by
-//! [`Cx::block_on`](crate::Cx::block_on), and a task awaits a channel of this crate by its `.._async` functions:
+//! Neither the channels of this crate nor the channels of tokio need a runtime. A fiber waits for a channel of tokio
+//! with [`Cx::block_on`](crate::Cx::block_on), and a task awaits a channel of this crate with its `.._async` functions:
 //! ```
 //! let (questions, mut asked) = tokio::sync::mpsc::channel(4);
 //! let (answers, answered) = anabranch::channel::bounded(4);
@@ -150,9 +150,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # What to avoid
+//! # Pitfalls
 //! - A guard of `Handle::enter`, or of a span of `tracing`, that is held across a wait: other fibers of the thread run
-//!   inside of it. For spans there are [hooks](super::servers#spans-that-follow-their-fibers).
+//!   inside it. For spans there are [hooks](super::servers#spans-that-follow-their-fibers).
 //! - `Handle::block_on` and `Runtime::block_on` on a fiber. They block the thread. Use
 //!   [`Cx::block_on`](crate::Cx::block_on), or [`Cx::blocking`](crate::Cx::blocking) around them.
 //! - [`run`](crate::run), [`join`](crate::join) and parallel loops that take long in a task. Await a fiber instead.
