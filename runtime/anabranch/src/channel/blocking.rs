@@ -192,7 +192,7 @@ impl<O: Operation> Select<O> {
     /// Like [`wait`](Self::wait), for threads without a [`Cx`](crate::Cx): blocks the thread. See
     /// [plain threads](crate::channel#plain-threads).
     ///
-    /// A selection without operations waits for ever.
+    /// A selection without operations waits forever.
     ///
     /// ```
     /// use anabranch::channel::{self, Select};

@@ -6,9 +6,9 @@ use crate::{
 };
 use std::{fmt, iter::FusedIterator};
 
-/// The values of a receiver, each received as by `recv_blocking`, until the channel is closed.
+/// The values of a receiver, each received as with `recv_blocking`, until the channel is closed.
 ///
-/// Made by `iter_blocking` and by the [`IntoIterator`] of [`Receiver`](mpmc::Receiver) and
+/// Created by `iter_blocking` and by the [`IntoIterator`] of [`Receiver`](mpmc::Receiver) and
 /// [`spsc::Receiver`](spsc::Receiver). `R` is the receiver, or a reference to it.
 pub struct BlockingIter<R> {
     receiver: R,

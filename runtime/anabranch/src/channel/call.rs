@@ -10,7 +10,7 @@ impl<Q> Sender<Q> {
     ///
     /// # Errors
     /// Returns [`CallError::Closed`] if the channel is closed, or if the one-shot sender is dropped without an answer.
-    /// Returns [`CallError::Cancelled`] if the wait is cancelled; the request may have been received all the same.
+    /// Returns [`CallError::Cancelled`] if the wait is cancelled; the request may still have been received.
     #[track_caller]
     pub fn call<A>(&self, cx: &Cx<'_>, request: impl FnOnce(oneshot::Sender<A>) -> Q) -> Result<A, CallError> {
         let (sender, mut receiver) = oneshot::channel();

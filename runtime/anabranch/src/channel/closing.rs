@@ -1,4 +1,4 @@
-//! Waiting until a channel is closed: what the senders of all kinds have in common.
+//! Waiting until a channel is closed: the common part of all kinds of senders.
 //!
 //! A channel with many senders has a [`CloseQueue`] under its lock. A channel with one sender has a [`CloseWord`], at
 //! which only that sender waits.
@@ -10,8 +10,9 @@
 //! | CLOSED         | the channel is closed, or about to be     | never                                          |
 //!
 //! The end that closes swaps the word first. Then it closes the channel, and then it ends the wait whose address it
-//! found. So it may lose the word with the channel in between: the address that it holds is that of a node, and the
-//! sender keeps the node until its wait is ended or the node is released (see [`state_word`](crate::wait::state_word)).
+//! found. So the channel may be freed in between, together with the word: the address that was found is the address of
+//! a node, and the sender keeps the node until its wait is ended or the node is released (see
+//! [`state_word`](crate::wait::state_word)).
 
 use crate::{
     cx::attempt::Attempt,
@@ -130,7 +131,7 @@ impl CloseQueue {
     }
 }
 
-/// Implements an operation by its field `wait`. The literal is the module.
+/// Implements an operation with its field `wait`. The literal is the name of the module.
 macro_rules! by_its_wait {
     ($module:literal: $closing:ident $([$($generics:tt)*])?) => {
         impl $(<$($generics)*>)? $crate::cx::attempt::Attempt for $closing<'_ $(, $($generics)*)?> {

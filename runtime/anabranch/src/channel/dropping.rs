@@ -1,8 +1,8 @@
 //! Dropping many values, any of which may panic.
 //!
-//! The first panic continues once all values have been dropped. Later panics are contained, and so is each of them if
-//! the thread already unwinds: a second panic that leaves a destructor would abort the process. Their panic hooks have
-//! already reported them.
+//! The first panic continues once all values have been dropped. Later panics are contained. If the thread already
+//! unwinds, all panics are contained, because a second panic that leaves a destructor would abort the process. Their
+//! panic hooks have already reported them.
 
 use crate::sys::unwind::{catch_unwind, panicking, resume_unwind};
 use std::{any::Any, mem, panic::AssertUnwindSafe};

@@ -32,8 +32,8 @@ pub enum TryRecvError {
     Closed,
 }
 
-/// The error of a send. Each variant holds the value: `()` for a reservation, and for a send of several values, which
-/// leaves those that were not sent with the caller.
+/// The error of a send. Each variant holds the value: `()` for a reservation, and for a send of several values, because
+/// the caller keeps the values that were not sent.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SendError<T> {
     /// The channel is closed.

@@ -2,17 +2,17 @@
 //!
 //! | | ends | room |
 //! |---|---|---|
-//! | [`bounded`] | any number of senders and receivers | so many |
+//! | [`bounded`] | any number of senders and receivers | `n` values |
 //! | [`unbounded`] | any number of senders and receivers | any number |
 //! | [`rendezvous`] | any number of senders and receivers | none: a send meets a receive |
 //! | [`oneshot`] | one sender, one receiver | one value, once |
-//! | [`spsc`] | one sender, one receiver: a stream | so many, or any number |
+//! | [`spsc`] | one sender, one receiver: a stream | `n` values, or any number |
 //! | [`watch`] | any number; all receivers see the latest value | one value |
-//! | [`broadcast`] | any number; all receivers get all values | the last so many |
+//! | [`broadcast`] | any number; all receivers get all values | the last `n` values |
 //!
 //! [`select!`](crate::select) and [`Select`] wait for the first of several operations, with a `Cx` or in async code; a
-//! [`ReceiverSet`] receives from any number of members as if they were one,
-//! [`spawn_service`](crate::fiber::spawn_service) makes a fiber that answers requests.
+//! [`ReceiverSet`] receives from any number of members as if they were one, and
+//! [`spawn_service`](crate::fiber::spawn_service) spawns a fiber that answers requests.
 //!
 //! A receive comes in four forms, and so do the other waits:
 //! - `recv(cx)` waits as long as its scope lasts;
@@ -22,20 +22,22 @@
 //!   `receiving().deadline(cx, instant)`, `receiving().blocking_timeout(duration)`, and `receiving().await` in async
 //!   code. Selections wait for operations, too.
 //!
-//! A wait of several steps, such as `recv_many`, has no operation, but a form for async code. For a time limit use
+//! A wait of several steps, such as `recv_many`, has no operation, but has an async variant. For a time limit use
 //! [`Cx::timeout`](crate::Cx::timeout).
 //!
-//! [`after`], [`tick`] and [`never()`] are operations of time for selections, and [`awaiting`] makes one of a future.
+//! [`after`], [`tick`] and [`never()`] are timer operations for selections, and [`awaiting`] turns a future into an
+//! operation.
 //!
-//! `try_send` into a rendezvous reaches a thread or fiber that waits in a receive, and no future: see [`rendezvous`].
+//! `try_send` into a rendezvous reaches a thread or fiber that waits in a receive, but not a future: see
+//! [`rendezvous`].
 //!
-//! A future is ready at once if there is nothing to wait for. One in 128 is not: it lets the other tasks of its thread
-//! run first.
+//! A future is ready at once if there is nothing to wait for. One future in 128 is not: it lets the other tasks of its
+//! thread run first.
 //!
 //! # Plain threads
-//! A program that has only threads of the system uses these channels like those of `std::sync::mpsc` or crossbeam. The
-//! methods whose names contain `blocking` need no [`Cx`](crate::Cx), and start no pool. A receiver is an iterator
-//! too: `for value in receiver`. Deadlines are times of the system's clock.
+//! A program that has only plain threads uses these channels like the channels of `std::sync::mpsc` or crossbeam. The
+//! methods whose names contain `blocking` need no [`Cx`](crate::Cx), and start no pool. A receiver is an iterator too:
+//! `for value in receiver`. Deadlines are times of the system's clock.
 //!
 //! ```
 //! use anabranch::channel;
@@ -56,15 +58,15 @@
 //! Code that has a `Cx` uses that instead, so that its wait can be cancelled. On a thread of a pool a `blocking`
 //! method blocks as in [`run`](crate::run): another thread takes its slot in the pool, and deadlines are times of
 //! the pool's clock. On a fiber it blocks the thread of the fiber, and with it the other fibers that have begun there.
-//! A fiber that waits in this way for another fiber of its thread waits for ever. The pool reports the first such wait
+//! A fiber that waits in this way for another fiber of its thread waits forever. The pool reports the first such wait
 //! of a fiber, see [`Builder::on_hazard`](crate::Builder::on_hazard).
 //!
 //! # Which channel has which operations
 //! | | [`bounded`], [`unbounded`], [`rendezvous`] | [`spsc`] | [`oneshot`] | [`watch`] | [`broadcast`] |
 //! |---|---|---|---|---|---|
 //! | `send`, `sending` | yes | yes | never waits | never waits | never waits |
-//! | `reserve`, `reserving` | yes, but for rendezvous | yes | - | - | - |
-//! | `reserve_many`, `reserving_many` | yes, but for rendezvous | `send_all` | - | - | - |
+//! | `reserve`, `reserving` | yes, except for rendezvous | yes | - | - | - |
+//! | `reserve_many`, `reserving_many` | yes, except for rendezvous | `send_all` | - | - | - |
 //! | `send_all` | - | yes | - | - | - |
 //! | `recv`, `receiving` | yes | yes | yes | yes | yes |
 //! | `recv_many`, `drain` | yes | yes | one value | one value | yes |
@@ -81,7 +83,7 @@
 //! | weak senders | yes | there is one sender | there is one sender | yes | yes |
 //! | member of a [`ReceiverSet`] | yes | yes | yes | yes | yes |
 //!
-//! Receivers of watch and broadcast channels do not close them, since others receive the same. A set has `recv`,
+//! Receivers of watch and broadcast channels do not close them, because other receivers use them too. A set has `recv`,
 //! `receiving`, `iter` and `drain`.
 //!
 //! # Closing
@@ -93,8 +95,9 @@
 //! Watch and broadcast channels make new receivers from their senders, so their last receiver does not close them. A
 //! watch channel keeps its value. A broadcast channel refuses values while it has no receiver.
 //!
-//! # What a cancelled wait leaves behind
-//! A cancelled wait loses no value: it is received, or still in the channel, or still with its sender.
+//! # Values after a cancelled wait
+//! A cancelled wait loses no value: the value has been received, or is still in the channel, or is still with its
+//! sender.
 
 // `closing <- {packet <- oneshot, stream <- spsc}`, `end_count <- {buffer <- state <- shared <- mpmc, versioned}`,
 // `versioned <- {watch, broadcast}`, `dropping` below `buffer`, `stream`, `broadcast` and `set`.

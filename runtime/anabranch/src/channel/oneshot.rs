@@ -24,7 +24,7 @@ use std::fmt;
 
 /// Creates a channel for one value, such as a reply or a result.
 ///
-/// It makes one allocation and no other. Sending is one atomic exchange, receiving a value that was sent is one load.
+/// It makes a single allocation. Sending is one atomic exchange, receiving a value that was sent is one load.
 ///
 /// ```
 /// use anabranch::channel::oneshot;
@@ -199,7 +199,7 @@ impl<T> Receiver<T> {
     }
 }
 
-/// A receive from a one-shot channel, as an operation. Made by [`Receiver::receiving`].
+/// A receive from a one-shot channel, as an operation. Created by [`Receiver::receiving`].
 ///
 /// It reaches the packet only through the receiver, which gives the packet up when the operation completes.
 pub struct Receiving<'a, T> {
@@ -252,7 +252,7 @@ unsafe impl<T> Waitable for Receiving<'_, T> {
     }
 }
 
-/// Waiting until the receiver is gone, as an operation. Made by [`Sender::closing`].
+/// Waiting until the receiver is gone, as an operation. Created by [`Sender::closing`].
 pub struct Closing<'a> {
     wait: packet::RefusalWait<'a>,
 }

@@ -8,7 +8,7 @@
 //! | GONE    | there is no receiver                     | the sender frees the packet                                    |
 //!
 //! Who owns what. Each end makes one swap, which is its last access to the packet if the other end is still there. An
-//! end that finds the other one gone frees the packet. So there is no reference count, and neither end touches a packet
+//! end that finds the other end gone frees the packet. So there is no reference count, and neither end touches a packet
 //! that the other may have freed. (Waking the receiver needs its wait node, which stays until the receiver is notified;
 //! see [`word`](crate::wait::state_word).)
 //!

@@ -7,7 +7,7 @@ use crate::{
 };
 use std::fmt;
 
-/// A client's side of a fiber that answers requests. Made by [`spawn_service`].
+/// A client's side of a fiber that answers requests. Created by [`spawn_service`].
 ///
 /// The fiber runs until its last client is gone: its receiver then reports that the channel is closed.
 pub struct Service<Q, R = ()> {
@@ -20,7 +20,7 @@ pub struct Service<Q, R = ()> {
 /// A request carries the means to answer it, such as the sender of a one-shot channel. [`Service::call`] makes one.
 ///
 /// # Panics
-/// Panics outside of any pool if the default pool cannot be made.
+/// Panics outside of any pool if the default pool cannot be created.
 ///
 /// ```
 /// use anabranch::channel::oneshot;

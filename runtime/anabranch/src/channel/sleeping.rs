@@ -7,7 +7,7 @@ use crate::{
 };
 use std::{fmt, time::Duration};
 
-/// A sleep, as an operation. Made by [`Cx::sleeping`].
+/// A sleep, as an operation. Created by [`Cx::sleeping`].
 ///
 /// Only waits with a `Cx` can select it; async code has [`sleep_async`](crate::fiber::sleep_async).
 pub struct Sleeping<'a> {

@@ -167,7 +167,7 @@ impl<T> Receiver<T> {
         unfold(self, |receiver: Self| async move { Some((receiver.receiving().await.ok()?, receiver)) })
     }
 
-    /// Like [`into_stream`](Self::into_stream), for a receiver that is used otherwise, too.
+    /// Like [`into_stream`](Self::into_stream), for a receiver that is also used in other ways.
     pub fn stream(&self) -> impl FusedStream<Item = T> + Unpin + '_ {
         unfold(self, |receiver: &Self| async move { Some((receiver.receiving().await.ok()?, receiver)) })
     }
@@ -205,8 +205,8 @@ impl<T> broadcast::Receiver<T> {
 }
 
 impl<R: Receive> ReceiverSet<R> {
-    /// Returns what [`recv`](Self::recv) would return, as a stream, which ends when the set has no member. (Feature
-    /// `futures`.)
+    /// Returns the results that [`recv`](Self::recv) would return, as a stream, which ends when the set has no member.
+    /// (Feature `futures`.)
     pub fn into_stream(self) -> impl FusedStream<Item = Received<R>> + Unpin {
         unfold(self, |mut set: Self| async move { Some((set.receiving().await.ok()?, set)) })
     }

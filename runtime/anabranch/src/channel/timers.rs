@@ -14,7 +14,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// A point in time, as an operation. Made by [`after`].
+/// A point in time, as an operation. Created by [`after`].
 ///
 /// Clones become ready at the same time. So a loop of selections with one time limit uses a clone in each.
 #[derive(Clone)]
@@ -26,8 +26,8 @@ pub struct After {
 /// Returns an operation that becomes ready `duration` from now, for [`Select`](crate::channel::Select) and
 /// [`select!`](crate::select). Its result is the time at which it was completed.
 ///
-/// The time is that of the pool's clock on a thread of a pool, and otherwise that of the system's. It needs a wait with
-/// a `Cx` or of a thread; async code has [`sleep_async`](crate::fiber::sleep_async).
+/// On a thread of a pool, the time is read from the pool's clock, and otherwise from the system's. It needs a wait with
+/// a `Cx` or on a plain thread; for async code there is [`sleep_async`](crate::fiber::sleep_async).
 ///
 /// ```
 /// use anabranch::{channel, select};
@@ -81,11 +81,11 @@ pub fn never<T>() -> Never<T> {
     Never(PhantomData)
 }
 
-/// An operation that is never ready. Made by [`never()`].
+/// An operation that is never ready. Created by [`never()`].
 #[derive(Clone, Copy)]
 pub struct Never<T = Infallible>(PhantomData<fn() -> T>);
 
-/// The next tick of an [`Interval`], as an operation. Made by [`Interval::ticking`].
+/// The next tick of an [`Interval`], as an operation. Created by [`Interval::ticking`].
 pub struct Ticking<'a> {
     clock: Clock,
     interval: RefCell<&'a mut Interval>,
@@ -94,9 +94,9 @@ pub struct Ticking<'a> {
 impl Interval {
     /// Returns the wait for the next tick as an operation, for [`Select`](crate::channel::Select) and
     /// [`select!`](crate::select). Its result is the time of the tick. A selection that completes another operation
-    /// leaves the tick.
+    /// does not consume the tick.
     ///
-    /// It needs a wait with a `Cx` or of a thread, as [`after`] does.
+    /// It needs a wait with a `Cx` or on a plain thread, like [`after`].
     ///
     /// ```
     /// use anabranch::{channel, select};

@@ -1,9 +1,9 @@
-//! Versioned content that many threads look at, each in its own time: the basis of watch and broadcast channels.
+//! Versioned content that many threads look at, each at its own pace: the basis of watch and broadcast channels.
 //!
 //! One lock guards the content, its version, and a queue of waiters that have seen that version and wait for the next.
 //! A waiter that joins the queue has seen the present version. So waiters that have seen an older version are in front
-//! of those that have seen a newer one. A publisher wakes from the front until it meets a waiter that has seen what it
-//! published.
+//! of waiters that have seen a newer version. A publisher wakes from the front until it meets a waiter that has seen
+//! its content.
 //!
 //! Content is dropped after the lock is released.
 

@@ -1,9 +1,9 @@
 //! Operations that may wait: an attempt, repeated after each wait that the waitable has ended.
 //!
-//! Locks, channels and every operation of `select!` wait in this one way: they attempt, wait, and attempt again.
+//! Locks, channels and every operation of `select!` wait in the same way: they attempt, wait, and attempt again.
 //!
 //! Another thread may hand something over to a waiter: a value, a permit, a wake-up. The waitable stores it, and the
-//! next attempt takes it from there. If no attempt follows, the waitable passes it on, in its `Drop` or by `pass_on`.
+//! next attempt takes it from there. If no attempt follows, the waitable passes it on, in its `Drop` or in `pass_on`.
 //! So nothing is lost however a wait ends: by cancellation, by a deadline, by a future that is dropped, or by the panic
 //! of a foreign waker.
 

@@ -1,7 +1,8 @@
-//! The memory block of a fiber, spawned or of a scope: what its handles share, its name, and its function or result.
+//! The memory block of a fiber, spawned alone or in a scope: the state that its handles share, its name, and its
+//! function or result.
 //!
 //! The thread that runs the job is the only one to access `stage`, until it notifies the end of the job. From then on
-//! only the one handle does. The last of the two frees the block (see `fiber::task`).
+//! only the handle accesses it. The last of the two frees the block (see `fiber::task`).
 
 use crate::{
     fiber::{

@@ -32,9 +32,9 @@ impl Wake for LatchWaker {
 
 impl Cx<'_> {
     /// Waits for a future of any runtime, or for an [operation](crate::Operation). Polls it on this fiber or thread,
-    /// with a waker that wakes it.
+    /// with a waker that wakes this fiber or thread.
     ///
-    /// Some futures, such as tokio's, must be made and polled inside their runtime. Do not hold the guard of
+    /// Some futures, such as tokio's, must be created and polled inside their runtime. Do not hold the guard of
     /// `handle.enter()` across this call: while the fiber waits, other fibers of the thread would run inside the
     /// runtime too. Wrap the future in one that enters the runtime at each poll: the guide [shows
     /// how](crate::guide::with_tokio).

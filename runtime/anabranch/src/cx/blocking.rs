@@ -1,7 +1,7 @@
 //! Blocking calls: closures that block a thread, run beside the workers while their fibers wait.
 //!
 //! The call is on the stack of its fiber, which does not leave the function before the call is withdrawn or has ended:
-//! the wait is cancelled only as long as no thread has begun the call. So the closure may borrow.
+//! the wait can be cancelled only as long as no thread has begun the call. So the closure may borrow.
 
 use crate::{
     cx::Cx,
@@ -116,22 +116,22 @@ impl Cx<'_> {
     /// Runs `call`, which may block its thread, and waits for its result. Other fibers run meanwhile.
     ///
     /// Use it for files, name resolution, foreign libraries, and the locks and channels of the standard library. On a
-    /// fiber the call runs on a thread that the pool has for such calls. Their number is
+    /// fiber the call runs on a thread that the pool keeps for such calls. Their number is
     /// [limited](crate::Builder::max_blocking_threads), and a call beyond the limit waits for a thread. The pool's own
     /// threads remain available for fibers and for compute code. On a plain thread, inside [`run`](crate::run), the
-    /// call runs in place, and another thread takes the slot of this one. If the system refuses the first thread, the
-    /// call of a fiber runs in place too, and blocks the thread of the fiber.
+    /// call runs in place, and another thread takes the slot of this thread. If the system refuses the first thread,
+    /// the call of a fiber runs in place too, and blocks the thread of the fiber.
     ///
-    /// The closure may borrow. What it forks and spawns goes to the pool of its caller. It cannot use the `cx`. A call
-    /// costs no allocation, but two lock operations and two switches between threads.
+    /// The closure may borrow. Its forks and spawned tasks go to the pool of its caller. It cannot use the `cx`. A call
+    /// does not allocate, but costs two lock operations and two switches between threads.
     ///
     /// # Cancellation
     /// A call that has begun cannot be interrupted. So its fiber waits for its end and gets the result, even if the
-    /// scope is cancelled meanwhile or its deadline passes. The same holds for the drop of the pool.
+    /// scope is cancelled meanwhile or its deadline passes. The same holds when the pool is dropped.
     ///
     /// # Errors
-    /// Returns [`Cancelled`] if the scope was cancelled before a thread has begun the call. The closure is dropped
-    /// then, and does not run.
+    /// Returns [`Cancelled`] if the scope was cancelled before a thread began the call. The closure is dropped then,
+    /// and does not run.
     ///
     /// # Panics
     /// Panics when `call` panics.

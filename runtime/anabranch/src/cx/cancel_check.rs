@@ -1,4 +1,4 @@
-//! What other threads need of a [`Cx`] to learn whether its scope was cancelled.
+//! The part of a [`Cx`] that other threads use to learn whether its scope was cancelled.
 
 use crate::{
     cx::cx::{Cx, Deadline},

@@ -7,7 +7,7 @@ use crate::{
 };
 use std::{fmt, ptr, sync::Arc};
 
-/// Cancels a scope, from any thread. Made by [`Cx::cancellable`],
+/// Cancels a scope, from any thread. Created by [`Cx::cancellable`],
 /// [`JoinHandle::cancel_handle`](crate::JoinHandle::cancel_handle) and
 /// [`JoinSet::spawn`](crate::fiber::JoinSet::spawn).
 ///
@@ -35,7 +35,7 @@ impl CancelHandle {
     }
 
     /// Cancels the scope: all current and future waits in it return [`Cancelled`](crate::Cancelled). Does not wait for
-    /// their end. Linear in the number of scopes below that have waited.
+    /// their end. Takes time linear in the number of nested scopes that have waited.
     pub fn cancel(&self) {
         self.0.cancel();
     }

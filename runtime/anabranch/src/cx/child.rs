@@ -26,7 +26,7 @@ use std::{
     ptr::NonNull,
 };
 
-/// What the handle sees of a fiber of a scope.
+/// The part of a scoped fiber that its handle sees.
 #[repr(C)]
 struct Child {
     head: Header,
@@ -157,13 +157,14 @@ impl<T> ScopedHandle<'_, T> {
         self.child().head.vtable
     }
 
-    /// Waits for the fiber's result. If the fiber has ended, this returns the result without a wait, in a cancelled
-    /// scope too.
+    /// Waits for the fiber's result. If the fiber has ended, this returns the result without waiting, even in a
+    /// cancelled scope.
     ///
     /// # Errors
-    /// Returns [`Cancelled`] when the wait was cancelled. So it does when the fiber panicked: the panic cancels the
-    /// scope, and resumes from [`Cx::scope`]. It also does when the fiber of a [`Cx::try_scope`] failed, which returns
-    /// the error. The handle is consumed, and the result is lost; [`wait`](Self::wait) keeps both.
+    /// Returns [`Cancelled`] when the wait was cancelled. Also returns it when the fiber panicked: the panic cancels
+    /// the scope, and resumes from [`Cx::scope`]. Also returns it when the fiber of a [`Cx::try_scope`] failed;
+    /// `try_scope` then returns the error. The handle is consumed, and the result is lost; [`wait`](Self::wait) keeps
+    /// both.
     #[track_caller]
     pub fn join(self, cx: &Cx<'_>) -> Result<T, Cancelled> {
         wait_for_end(self.done(), cx, WaitReason::new(&"ScopedHandle::join"))?;
@@ -199,7 +200,7 @@ impl<T> ScopedHandle<'_, T> {
     ///
     /// # Errors
     /// Returns the handle if the fiber has not ended. The inner result is [`Cancelled`] when the fiber panicked, as
-    /// that of [`join`](Self::join).
+    /// with [`join`](Self::join).
     pub fn try_join(self) -> Result<Result<T, Cancelled>, Self> {
         if self.is_finished() {
             // SAFETY: the fiber has notified `done`.

@@ -61,31 +61,32 @@ impl Deadline {
 /// that holds the "current" one. An operation that does not have to wait works there.
 ///
 /// A fiber that waits with compute work open on its stack, in a closure of [`join`](crate::join) or in a parallel loop,
-/// blocks its thread instead of leaving the stack. (Such closures are `Send`, so it takes such a crate to wait there.)
+/// blocks its thread instead of leaving the stack. (Such closures are `Send`, so only such a crate makes a wait there
+/// possible.)
 ///
 /// # A limit of soundness: thread-locals
 /// Fibers of one thread share its thread-locals, and any of them may run while another waits. **Do not wait**
-/// - inside of a scoped thread-local (`scoped_tls`, `scoped-tls-hkt` and the like),
-/// - inside of the initialiser of a `thread_local!`,
-/// - while a guard is entered that has to be left in order, such as that of a runtime.
+/// - inside a scoped thread-local (`scoped_tls`, `scoped-tls-hkt` and the like),
+/// - inside the initialiser of a `thread_local!`,
+/// - while a guard is entered that has to be left in order, such as the guard of a runtime.
 ///
 /// Safe functions of the crates concerned, and of `std`, can be led to use memory after it was freed. All fibers with
 /// stacks of their own have this limit; [the guide](crate::guide::hazards#the-limit-of-soundness-thread-locals)
 /// explains it. Apart from that, safe code is sound. Keep a fiber's own values in a
 /// [`FiberLocal`](crate::fiber::FiberLocal).
 ///
-/// # What blocks the thread
+/// # Waits that block the thread
 /// A fiber that has begun stays on its thread, so it can keep the other fibers of that thread from running:
 /// - by a wait while it holds a `std::sync::MutexGuard` that another fiber wants; use
 ///   [`sync::Mutex`](crate::sync::Mutex),
 /// - by a foreign call that blocks, by [`run`](crate::run), or by a compute [`join`](crate::join) that waits,
 /// - by a wait inside [`Pool::install`](crate::Pool::install) of another pool,
-/// - by a wait in a `Drop` that runs because of a panic: inside of [`shield`](Cx::shield), and for a lock or a permit
-///   of [`sync`](crate::sync), such a wait blocks the thread; any other returns [`Cancelled`] at once.
+/// - by a wait in a `Drop` that runs because of a panic: inside [`shield`](Cx::shield), and for a lock or a permit of
+///   [`sync`](crate::sync), such a wait blocks the thread; any other wait returns [`Cancelled`] at once.
 ///
-/// The pool reports a fiber that waits inside of `run`, and one that has blocked its thread for a second while others
-/// are bound to it: on the standard error stream, or to [`Builder::on_hazard`](crate::Builder::on_hazard). The guide
-/// [lists these hazards](crate::guide::hazards) and what to do instead.
+/// The pool reports a fiber that waits inside `run`, and one that has blocked its thread for a second while other
+/// fibers are bound to it: on the standard error stream, or to [`Builder::on_hazard`](crate::Builder::on_hazard). The
+/// guide [lists these hazards](crate::guide::hazards) and what to do instead.
 ///
 /// ```
 /// use std::time::Duration;

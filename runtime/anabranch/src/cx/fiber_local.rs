@@ -3,12 +3,12 @@
 use crate::cx::Cx;
 use std::{fmt, ptr};
 
-/// A value that each fiber has for itself, made when the fiber first asks for it and dropped when the fiber ends.
+/// A value that each fiber has for itself, created when the fiber first uses it and dropped when the fiber ends.
 ///
-/// It belongs to the fiber, not to its thread: other fibers of the same thread have their own, and so has all that is
-/// spawned. The first closure of [`Cx::join`] is a part of the fiber that calls it and sees the fiber's values; the
-/// second has values of its own, also where it runs on the same fiber in the end. On a plain thread a value belongs to
-/// the [`run`](crate::run). If the destructor of a value panics, the panic goes to the [panic
+/// It belongs to the fiber, not to its thread: other fibers of the same thread have their own, and so has every spawned
+/// fiber. The first closure of [`Cx::join`] is a part of the fiber that calls it and sees the fiber's values; the
+/// second has values of its own, even where it runs on the same fiber in the end. On a plain thread a value belongs to
+/// the call of [`run`](crate::run). If the destructor of a value panics, the panic goes to the [panic
 /// handler](crate::Builder::on_panic) of the pool, and the other values are dropped.
 ///
 /// ```
@@ -30,12 +30,12 @@ pub struct FiberLocal<T: 'static> {
 }
 
 impl<T: 'static> FiberLocal<T> {
-    /// Creates a key, to be kept in a `static`. `init` makes the value for each fiber.
+    /// Creates a key, to be kept in a `static`. `init` creates the value for each fiber.
     pub const fn new(init: fn() -> T) -> Self {
         Self { init, _address: 0 }
     }
 
-    /// Returns the fiber's value. Linear in the number of fiber-locals that the fiber has used.
+    /// Returns the fiber's value. Takes time linear in the number of fiber-locals that the fiber has used.
     ///
     /// # Panics
     /// Panics when the initialiser panics.

@@ -217,7 +217,7 @@ pub(super) fn wait_for_end(done: &Latch, cx: &Cx<'_>, reason: WaitReason) -> Res
 
 /// The handle of a spawned fiber: it returns the fiber's result, and can cancel the fiber.
 ///
-/// If it is dropped, the fiber continues without it. A panic of the fiber, before or after, then goes to the [panic
+/// If it is dropped, the fiber continues without it. A panic of the fiber then goes to the [panic
 /// handler](crate::Builder::on_panic). The handle is also a future, so async code can `.await` it.
 ///
 /// [`join`](Self::join) consumes the handle, even if the wait is cancelled: the result is lost then. To keep the
@@ -252,8 +252,8 @@ impl<T> JoinHandle<T> {
         Done::new(self.task.clone())
     }
 
-    /// Waits for the fiber's result. If the fiber has ended, this returns the result without a wait, in a cancelled
-    /// scope too.
+    /// Waits for the fiber's result. If the fiber has ended, this returns the result without waiting, even in a
+    /// cancelled scope.
     ///
     /// # Errors
     /// - Returns [`JoinError::Panicked`] with the payload if the fiber panicked.
@@ -271,7 +271,7 @@ impl<T> JoinHandle<T> {
     ///
     /// # Errors
     /// Returns the handle if the fiber has not ended. The inner result has the errors of [`join`](Self::join), except
-    /// for those of the wait.
+    /// for the errors of the wait.
     ///
     /// ```
     /// let mut handles: Vec<_> = (0..10).map(|n| anabranch::spawn(move |_| n)).collect();

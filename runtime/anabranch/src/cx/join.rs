@@ -1,10 +1,10 @@
 //! Fork and join of two closures that may wait.
 //!
-//! The fork is that of `join`: a frame on the caller's stack, linked to the list of its thread. It costs one or two
-//! nanoseconds if it is not stolen. It differs in what it is published as (see `fork::offer`), and in that a fiber
+//! The fork is the same as in `join`: a frame on the caller's stack, linked to the list of its thread. It costs one or
+//! two nanoseconds if it is not stolen. It is published as a different kind of offer (see `fork::offer`), and a fiber
 //! publishes all its open forks before it suspends. So a worker can start the other half of a `cx.join` whose first
 //! half waits, even in a pool of one worker. A half that is taken runs on a fiber of its own, and the owner waits for
-//! it by its waiter.
+//! it with its waiter.
 
 use crate::{
     cx::{
@@ -75,15 +75,15 @@ where
 }
 
 impl Cx<'_> {
-    /// Runs both closures, possibly in parallel, and returns both results. Both may wait, also for each other.
+    /// Runs both closures, possibly in parallel, and returns both results. Both may wait, even for each other.
     ///
     /// `a` runs here, as a part of the calling fiber: it sees the same [`FiberLocal`](crate::fiber::FiberLocal)s. `b`
     /// has its own, wherever it runs. An idle worker may take `b`, or another fiber starts it as soon as `a` waits. If
     /// neither happens, `b` runs here after `a`. That costs some nanoseconds more than two plain calls.
     ///
     /// # Panics
-    /// Panics when `a` or `b` panics, once the other one has been cancelled and has ended. If `a` panics before `b` has
-    /// begun, `b` is not run. When both panic, the panic of `a` is resumed.
+    /// Panics when `a` or `b` panics, once the other closure has been cancelled and has ended. If `a` panics before `b`
+    /// has begun, `b` is not run. When both panic, the panic of `a` is resumed.
     ///
     /// ```
     /// fn fib(cx: &anabranch::Cx<'_>, n: u32) -> u64 {
@@ -145,14 +145,14 @@ impl Cx<'_> {
     }
 
     /// Runs both closures like [`join`](Self::join), for closures that may fail. The first error cancels the other
-    /// closure, and is returned when that has ended. If `a` fails before `b` has begun, `b` is not run.
+    /// closure, and is returned when the other closure has ended. If `a` fails before `b` has begun, `b` is not run.
     ///
     /// # Errors
     /// Returns the error that occurred first.
     ///
     /// # Panics
-    /// Panics when `a` or `b` panics, once the other one has been cancelled and has ended. When both panic, the panic
-    /// of `a` is resumed.
+    /// Panics when `a` or `b` panics, once the other closure has been cancelled and has ended. When both panic, the
+    /// panic of `a` is resumed.
     ///
     /// ```
     /// use anabranch::WaitError;

@@ -1,8 +1,8 @@
-//! Join sets: fibers of a scope whose results are taken in the order in which they end.
+//! Join sets: fibers of a scope whose results are taken in the order in which the fibers end.
 //!
 //! A lock guards the results and the list of the live members. A fiber that ends takes itself off the list, appends its
-//! result and notifies the latch. The one consumer resets the latch before it looks for a result, so it misses none: a
-//! result that comes after the look finds the latch reset.
+//! result and notifies the latch. The only consumer resets the latch before it checks for a result, so it misses none:
+//! a result that comes after this check finds the latch reset.
 
 use crate::{
     cx::{
@@ -32,12 +32,12 @@ use std::{
     sync::Arc,
 };
 
-/// Fibers of a scope whose results are taken in the order in which the fibers end. Made by [`FiberScope::join_set`] and
-/// [`Spawner::join_set`].
+/// Fibers of a scope whose results are taken in the order in which the fibers end. Created by [`FiberScope::join_set`]
+/// and [`Spawner::join_set`].
 ///
 /// A panic of a fiber does not cancel the scope. It is the result of that fiber, and the others continue. The fibers
-/// belong to the scope, which waits for them in any case: dropping the set cancels those that have not ended, and drops
-/// the results. A panic that is dropped goes to the [panic handler](crate::Builder::on_panic) of the pool.
+/// belong to the scope, which waits for them in any case: dropping the set cancels the fibers that have not ended, and
+/// drops the results. A panic that is dropped goes to the [panic handler](crate::Builder::on_panic) of the pool.
 ///
 /// ```
 /// use anabranch::{Cancelled, JoinError};
@@ -79,7 +79,7 @@ struct Shared<T> {
 
 struct State<T> {
     results: VecDeque<Result<T, Panic>>,
-    /// What cancels the members that have not ended, and the indices that are free.
+    /// The handles that cancel the members that have not ended, and the free indices.
     live: Vec<Option<Arc<Target>>>,
     free: Vec<usize>,
     /// No results are taken any more.
@@ -207,7 +207,7 @@ impl<'scope, T: Send + 'scope> JoinSet<'scope, '_, T> {
 
 impl<T> JoinSet<'_, '_, T> {
     /// Waits for the next fiber to end, and returns its result. Returns `None` if the set is empty. A result that is
-    /// there is returned without a wait, in a cancelled scope too.
+    /// already available is returned without waiting, even in a cancelled scope.
     ///
     /// # Errors
     /// - Returns [`JoinError::Panicked`] with the payload if the fiber panicked. The set can still be used.
@@ -297,7 +297,7 @@ impl<T> JoinSet<'_, '_, T> {
         self.shared.cancel_all();
     }
 
-    /// Cancels all fibers, waits for their end, also in a cancelled scope, and drops the results. The set is empty
+    /// Cancels all fibers, waits for their end, even in a cancelled scope, and drops the results. The set is empty
     /// then, and can be used again.
     #[track_caller]
     pub fn shutdown(&mut self, cx: &Cx<'_>) {
@@ -317,7 +317,7 @@ impl<T> JoinSet<'_, '_, T> {
         shared.abandon();
     }
 
-    /// Returns the number of fibers in the set, including those that have ended and whose results were not taken.
+    /// Returns the number of fibers in the set, including fibers that have ended and whose results were not taken.
     #[must_use]
     pub fn len(&self) -> usize {
         self.len
@@ -346,7 +346,7 @@ impl<T> fmt::Debug for JoinSet<'_, '_, T> {
     }
 }
 
-/// The next result of a [`JoinSet`], as an operation. Made by [`JoinSet::joining`].
+/// The next result of a [`JoinSet`], as an operation. Created by [`JoinSet::joining`].
 #[must_use = "an operation does nothing unless it is selected"]
 pub struct Joining<'a, T> {
     wait: LatchWait<&'a Latch>,

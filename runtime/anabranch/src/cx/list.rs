@@ -7,11 +7,11 @@ use crate::pool::{
 };
 
 impl Pool {
-    /// Returns the started fibers, those that have not started, and the threads that wait inside [`run`](Self::run).
-    /// They continue meanwhile, so the list is not one consistent snapshot.
+    /// Returns the started fibers, the fibers that have not started, and the threads that wait inside
+    /// [`run`](Self::run). They continue meanwhile, so the list is not one consistent snapshot.
     ///
-    /// Linear in the largest number of fibers that there have been at a time. (A half of [`Cx::join`](crate::Cx::join)
-    /// that was offered and taken back counts as not started until a worker discards it.)
+    /// Takes time linear in the maximum number of fibers that have existed at a time. (A half of
+    /// [`Cx::join`](crate::Cx::join) that was offered and taken back counts as not started until a worker discards it.)
     ///
     /// ```
     /// use anabranch::pool::FiberState;
@@ -33,8 +33,8 @@ impl Pool {
         inspect::fibers(self.registry())
     }
 
-    /// Returns what the fibers and threads of this pool do: those of [`fibers`](Self::fibers), the pool's threads, and
-    /// the cycles of fibers that wait for each other's locks. They continue meanwhile.
+    /// Returns a report of the fibers and threads of this pool: the entries of [`fibers`](Self::fibers), the pool's
+    /// threads, and the cycles of fibers that wait for each other's locks. They continue meanwhile.
     ///
     /// Linear like [`fibers`](Self::fibers). It needs no thread of the pool, so it works while all of them are blocked.
     ///
@@ -70,11 +70,12 @@ impl Pool {
     }
 
     /// Returns a [report](Self::report) with the stacks of the fibers and threads that wait, up to 256 of them. If
-    /// there are more, at least one of each group that waits at one place for one thing has its stack, if possible.
+    /// there are more, the report has, if possible, the stack of at least one fiber or thread of each group that waits
+    /// at the same place for the same thing.
     ///
     /// Blocks the thread for up to a second. The worker of a fiber captures the fiber's stack, from outside: no fiber
-    /// is woken, and a small stack is no danger. A worker that computes, or is blocked in a foreign call, does not
-    /// answer: see [`Report::missing_stacks`]. The stacks of suspended fibers are found on Linux on x86-64 only.
+    /// is woken, and a small stack cannot overflow. A worker that computes, or is blocked in a foreign call, does not
+    /// answer: see [`Report::missing_stacks`]. The stacks of suspended fibers are available only on Linux on x86-64.
     ///
     /// ```
     /// use anabranch::channel;
@@ -104,7 +105,7 @@ impl Pool {
     }
 }
 
-/// Returns the fibers of the pool that the caller is in, or else of the default one, as [`Pool::fibers`] does.
+/// Returns the fibers of the pool that the caller is in, or else of the default pool, as [`Pool::fibers`] does.
 ///
 /// # Panics
 /// Panics outside of any pool when the default pool cannot be created.

@@ -80,7 +80,7 @@ impl Cx<'_> {
     /// Applies `function` to each item, at most `limit` at a time, each on a fiber, and returns the results in the
     /// order of the items.
     ///
-    /// Each free fiber takes the next item from the iterator, so that may be long or endless. With a limit of
+    /// Each free fiber takes the next item from the iterator, so the iterator may be long or endless. With a limit of
     /// `usize::MAX` each item that waits has a fiber of its own: all run concurrently.
     ///
     /// # Errors
@@ -91,7 +91,7 @@ impl Cx<'_> {
     ///
     /// # Panics
     /// Panics when `limit` is zero, or when `function` or the iterator panics. An iterator that has captured a `Cx`
-    /// cannot wait by it.
+    /// cannot wait with it.
     ///
     /// ```
     /// use anabranch::Cancelled;

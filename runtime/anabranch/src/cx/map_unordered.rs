@@ -12,8 +12,8 @@ pub struct Arrivals<'a, T>(&'a mut dyn FnMut(&Cx<'_>) -> Result<Option<T>, JoinE
 
 impl<T> Arrivals<'_, T> {
     /// Takes items from the iterator up to the limit, waits for the next result, and returns it. Returns `None` when
-    /// the iterator has ended and all results were returned. The result of an item that has ended is returned without a
-    /// wait, in a cancelled scope too.
+    /// the iterator has ended and all results were returned. The result of an item that has ended is returned without
+    /// waiting, even in a cancelled scope.
     ///
     /// # Errors
     /// Returns [`Cancelled`] when the wait was cancelled. No result is lost.
@@ -43,8 +43,8 @@ impl Cx<'_> {
     /// The items are taken from the iterator on the calling fiber, in [`Arrivals::next`]. A result that was not taken
     /// counts towards the limit. So a slow `body` slows the map down, and the iterator may be endless. An iterator that
     /// has returned `None` is asked again in the next call, so `body` can add items. When `body` returns, the fibers
-    /// that have not ended are cancelled and waited for. For results in the order of the items, and an end at the first
-    /// error, there is [`map_concurrent`](Self::map_concurrent).
+    /// that have not ended are cancelled and waited for. For results in the order of the items, and a stop at the first
+    /// error, use [`map_concurrent`](Self::map_concurrent).
     ///
     /// # Panics
     /// Panics when `limit` is zero, or when `body` panics. A panic of `function` reaches `body` in [`Arrivals::next`].

@@ -1,6 +1,7 @@
-//! What may wait: `run`, `spawn`, and what a [`Cx`](crate::Cx) can do.
+//! Code that may wait: `run`, `spawn`, and the operations of a [`Cx`](crate::Cx).
 //!
-//! Where there are no fibers (on systems that are neither Unix nor Windows) this has what a thread can do alone.
+//! On systems without fibers (neither Unix nor Windows), this module has only the operations that a thread can perform
+//! alone.
 
 pub(crate) mod attempt;
 #[expect(clippy::module_inception, reason = "the token itself, beside what it can do")]

@@ -3,11 +3,11 @@
 //!
 //! [`Cx`](crate::cx::Cx) and [`FiberScope`](crate::fiber::FiberScope) are neither `Send` nor `Sync`. Without explicit
 //! impls the compiler would report the reason once for each field, and for each field of these. So they implement both
-//! under the condition that a type here implements a trait here, which none does. The compiler reports that condition
-//! instead, with the text of the trait.
+//! under the condition that a type here implements a trait here, which no type does. The compiler reports that
+//! condition instead, with the text of the trait.
 //!
 //! The traits cannot be named elsewhere, so nothing can implement them. (`for<'any>` is there since the compiler
-//! refuses a condition that it sees to be false. It does not look at one for all lifetimes.)
+//! refuses a condition that it sees to be false. It does not check a condition for all lifetimes.)
 
 use std::marker::PhantomData;
 

@@ -17,7 +17,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Something that can be waited for: in every way, and by [`select!`](crate::select) and
+/// Something that can be waited for: alone in several ways, and with [`select!`](crate::select) and
 /// [`Select`](crate::channel::Select) together with others.
 ///
 /// A method such as `recv(cx)` is the everyday form of a wait. Its operation, `receiving()`, has all other forms:
@@ -47,15 +47,15 @@ use std::{
 /// });
 /// ```
 ///
-/// An operation is made by `receiving` and `sending` of the ends of channels, by the locks, permits and events of
+/// An operation is created by `receiving` and `sending` of the ends of channels, by the locks, permits and events of
 /// [`sync`](crate::sync), by [`Cx::sleeping`] and the timers of [`channel`](crate::channel), and by
 /// [`awaiting`](crate::channel::awaiting) for any future. It may be waited for again: after an error of the wait the
 /// operation is as before, so a send still has its value.
 ///
-/// An operation may also be used after it has completed. A receive, a lock, a permit or a tick is then performed once
-/// more, and an event or a sleep that is over completes at once. A one-shot receive returns `Closed`. A send, the
-/// reservation of room in a [stream](crate::channel::spsc) and the [`awaiting`](crate::channel::awaiting) of a future
-/// panic, because they have given away what they were made of.
+/// An operation may also be used after it has completed. A receive, a lock, an acquisition or a tick is then performed
+/// once more. A wait for an event that is set, or for a sleep that has elapsed, completes at once. A one-shot receive
+/// returns `Closed`. A send, the reservation of room in a [stream](crate::channel::spsc) and the
+/// [`awaiting`](crate::channel::awaiting) of a future panic, because their value, sender or future is used up.
 ///
 /// The trait is sealed: build other waits on a channel or a trigger.
 #[allow(private_bounds, reason = "sealed")]
@@ -75,7 +75,7 @@ pub trait Operation: Attempt<Output = <Self as Operation>::Done> {
         perform(cx, self, None, WaitReason::new(Self::NAME)).map_err(|_| Cancelled)
     }
 
-    /// Waits with a timeout, by the clock of the pool.
+    /// Waits with a timeout, according to the clock of the pool.
     ///
     /// # Errors
     /// Returns `TimedOut` once the timeout elapses, `Cancelled` if the wait is cancelled.
@@ -87,7 +87,7 @@ pub trait Operation: Attempt<Output = <Self as Operation>::Done> {
         perform(cx, self, Some(Limit::For(timeout)), WaitReason::new(Self::NAME))
     }
 
-    /// Waits with a deadline, by the clock of the pool.
+    /// Waits with a deadline, according to the clock of the pool.
     ///
     /// # Errors
     /// Returns `TimedOut` once the deadline passes, `Cancelled` if the wait is cancelled.
@@ -216,10 +216,10 @@ fn wait_until<A: Attempt>(
     }
 }
 
-/// An operation as a future. Made by `.await`, or by [`into_future`](IntoFuture::into_future).
+/// An operation as a future. Created by `.await`, or by [`into_future`](IntoFuture::into_future).
 ///
-/// It may be dropped at any time: it leaves its queue, and passes on what it was just handed. A future that was polled
-/// keeps its place in the queue until it is dropped: see
+/// It may be dropped at any time: then it leaves its queue, and passes on anything that it was just handed. A future
+/// that was polled keeps its place in the queue until it is dropped: see
 /// [hazards](crate::guide::hazards#futures-that-are-neglected).
 #[must_use = "futures do nothing unless they are awaited"]
 pub struct OperationFuture<O: Operation> {

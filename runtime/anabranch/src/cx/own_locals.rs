@@ -1,4 +1,4 @@
-//! The fiber-local values of code that is no fiber of its own: of a `run`, and of the second half of a join that runs
+//! The fiber-local values of code that has no fiber of its own: of a `run`, and of the second half of a join that runs
 //! in place.
 
 use crate::{fiber::locals::Locals, fork::scope::report, sys::unwind::catch_unwind};

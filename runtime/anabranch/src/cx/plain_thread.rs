@@ -4,8 +4,8 @@
 //! It has the waiter of a thread, in a scope that nothing cancels, and the system's clock. The waiter stays with the
 //! thread from one wait to the next, because it records whether the awaited thread shares its core.
 //!
-//! A thread of a pool blocks as in [`run`](crate::run): it gives up its slot meanwhile, other threads can take what it
-//! has forked, and the pool reports a fiber that blocks its thread.
+//! A thread of a pool blocks as in [`run`](crate::run): it gives up its slot meanwhile, other threads can take its
+//! forks, and the pool reports a fiber that blocks its thread.
 
 use crate::{
     cx::cx::{Cx, Deadline},

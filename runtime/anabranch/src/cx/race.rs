@@ -1,7 +1,7 @@
-//! Races: several closures at once, the first one wins, the others are cancelled and waited for.
+//! Races: several closures run at once, the first to return wins, and the others are cancelled and waited for.
 //!
-//! `race` and `race_iter` are won by the first to return, whatever that is. `race_ok` and `race_ok_iter` are won by the
-//! first success.
+//! `race` and `race_iter` are won by the first closure to return, whatever it returns. `race_ok` and `race_ok_iter` are
+//! won by the first closure to succeed.
 
 use crate::{
     cx::{Cx, scope::Spawner},
@@ -9,7 +9,7 @@ use crate::{
 };
 use std::panic::Location;
 
-/// Holds the winner's result. No other module can construct it, so only this one calls the hidden methods of
+/// Holds the winner's result. No other module can construct it, so only this module calls the hidden methods of
 /// [`Racers`].
 pub struct Finish<R> {
     first: Mutex<Option<R>>,
@@ -50,7 +50,7 @@ fn finish_with<R>(spawner: Spawner<'_, '_>, finish: &Finish<R>, result: R) {
     drop(late);
 }
 
-/// Closures that [`Cx::race`] takes: tuples of up to eight with the same result.
+/// Closures that [`Cx::race`] accepts: tuples of up to eight with the same result.
 ///
 /// Sealed: it cannot be implemented elsewhere.
 #[diagnostic::on_unimplemented(
@@ -113,7 +113,7 @@ fn first_success<R, E>(finish: Finish<R>, errors: Errors<E>) -> Result<R, Vec<E>
     })
 }
 
-/// Closures that [`Cx::race_ok`] takes: tuples of up to eight with the same result.
+/// Closures that [`Cx::race_ok`] accepts: tuples of up to eight with the same result.
 ///
 /// Sealed: it cannot be implemented elsewhere.
 #[diagnostic::on_unimplemented(
@@ -184,13 +184,15 @@ tuples!(A a 0, B b 1, C c 2, D d 3, E e 4, F f 5, G g 6);
 tuples!(A a 0, B b 1, C c 2, D d 3, E e 4, F f 5, G g 6, H h 7);
 
 impl Cx<'_> {
-    /// Runs all closures of a tuple at once and returns what the first of them returns, **be it an error**. The others
-    /// are cancelled and waited for; what they return is dropped. [`race_ok`](Self::race_ok) continues after an error.
+    /// Runs all closures of a tuple at once and returns what the first of them returns, **even if it is an error**. The
+    /// others are cancelled and waited for; what they return is dropped. [`race_ok`](Self::race_ok) continues after an
+    /// error.
     ///
-    /// When the enclosing scope is cancelled, so are all closures. The first to return wins all the same.
+    /// When the enclosing scope is cancelled, so are all closures. The first to return still wins.
     ///
     /// Write the type of the parameter, `|cx: &Cx<'_>| ..` or `|_: &Cx<'_>| ..`. Otherwise the compiler says that an
-    /// implementation of `FnOnce` is not general enough, because it does not see the closures as such in a tuple.
+    /// implementation of `FnOnce` is not general enough, because it does not infer such a signature for closures in a
+    /// tuple.
     ///
     /// # Panics
     /// Panics when one of the closures panics before the others have ended.
@@ -244,8 +246,8 @@ impl Cx<'_> {
         finish.into_result()
     }
 
-    /// Runs all closures of a tuple at once and returns the first success. A closure that fails leaves the race to the
-    /// others. When one succeeds, the others are cancelled and waited for.
+    /// Runs all closures of a tuple at once and returns the first success. If a closure fails, the others continue.
+    /// When one succeeds, the others are cancelled and waited for.
     ///
     /// # Errors
     /// Returns all errors, in the order of the closures, when none succeeds.
@@ -279,7 +281,7 @@ impl Cx<'_> {
     /// Returns all errors, in the order of the items, when none succeeds. The list is empty if there are no items.
     ///
     /// # Panics
-    /// When `racer` panics for an item before the others have ended.
+    /// Panics when `racer` panics for an item before the others have ended.
     ///
     /// ```
     /// let first = |texts: &[&str]| anabranch::run(|cx| cx.race_ok_iter(texts, |_, text| text.parse::<u32>()));

@@ -13,15 +13,15 @@ use crate::{
 /// Runs `body` on the calling thread, with a [`Cx`], the permission to wait.
 ///
 /// While `body` waits, the thread is parked, and another thread takes its slot in the pool. Inside compute code, such
-/// as an item of a parallel loop, the thread keeps its slot: another one would begin the next item, which waits too. If
-/// the pool would stand still, it gives the slot to another thread after all. Outside of any pool the thread joins the
-/// default one until this returns; use [`Pool::run`] for another pool.
+/// as an item of a parallel loop, the thread keeps its slot: another thread would begin the next item, which waits too.
+/// If all of the pool would stall otherwise, the thread gives its slot to another thread after all. Outside of any pool
+/// the thread joins the default pool until this returns; use [`Pool::run`] for another pool.
 ///
-/// Inside compute code, and **in a fiber, `run` parks the thread** too: code that has a [`Cx`] should use that one. A
-/// fiber that waits by `run` for another fiber of its thread waits for ever. The pool reports the first wait of a fiber
-/// by `run`, see [`Builder::on_hazard`](crate::Builder::on_hazard). `run` cannot suspend the fiber instead. It may be
+/// Inside compute code, and **in a fiber, `run` parks the thread** too: code that has a [`Cx`] should use that `Cx`. A
+/// fiber that waits in `run` for another fiber of its thread waits forever. The pool reports the first wait of a fiber
+/// in `run`, see [`Builder::on_hazard`](crate::Builder::on_hazard). `run` cannot suspend the fiber instead. It may be
 /// called from anywhere, even from the initialiser of a `thread_local!`, and another fiber would then find that
-/// variable half initialised. A wait that needs a `Cx` rules this out, since such code is not passed one.
+/// variable half initialised. A wait that takes a `Cx` rules this out, because such an initialiser receives no `Cx`.
 ///
 /// # Panics
 /// Panics when `body` panics, or outside of any pool when the default pool cannot be created.

@@ -1,15 +1,15 @@
 //! Scopes whose fibers may wait: all fibers that were spawned in a scope have ended when it returns.
 //!
-//! The parent holds a share of `pending` that is larger than those of all children can be, and counts for itself the
-//! children that it spawns; when it waits it gives back its share less that number. So a parent that spawns does not
-//! write the cache line that children on other threads write when they end. The thread that brings `pending` to zero
-//! ends the scope. A child that panics cancels the scope; the panic is passed on when all have ended. When the body
-//! panics, the parent catches the panic, cancels its children, and waits for them, in a cancelled scope too. Then it
-//! resumes unwinding.
+//! The parent holds a share of `pending` that is larger than the shares of all possible children, and counts the
+//! children that it spawns in a counter of its own. When it waits, it gives back its share minus that count. So a
+//! parent that spawns does not write the cache line that children on other threads write when they end. The thread that
+//! brings `pending` to zero ends the scope. A child that panics cancels the scope; the panic is passed on when all
+//! children have ended. When the body panics, the parent catches the panic, cancels its children, and waits for them,
+//! even in a cancelled scope. Then it resumes unwinding.
 //!
-//! Orderings: a child's decrement of `pending` releases what it did, the last one acquires all of it and notifies the
-//! latch, from which the parent acquires. The child's last access to the data is that notification, for which the
-//! parent waits.
+//! Orderings: a child's decrement of `pending` releases what it did. The last decrement acquires all of it, and the
+//! child then notifies the latch, from which the parent acquires. The child's last access to the data is that
+//! notification, for which the parent waits.
 
 use crate::{
     cx::{
@@ -38,7 +38,7 @@ use std::{
 
 /// A scope in which fibers that borrow are spawned; see [`Cx::scope`].
 ///
-/// It dereferences to the [`Cx`] of the scope: waits by it are cancelled with the scope.
+/// It dereferences to the [`Cx`] of the scope: waits with it are cancelled with the scope.
 pub struct FiberScope<'scope, 'env: 'scope> {
     cx: Cx<'scope>,
     /// How many children the parent itself has spawned; [`ENDED`] once its body has ended.
@@ -195,7 +195,8 @@ impl<'scope, 'env> FiberScope<'scope, 'env> {
         }
     }
 
-    /// Returns a [`Spawner`], by which the fibers of the scope can spawn others. It can be copied and sent to them.
+    /// Returns a [`Spawner`], with which the fibers of the scope can spawn further fibers. It can be copied and sent to
+    /// them.
     ///
     /// ```
     /// use std::sync::atomic::{AtomicU32, Ordering};

@@ -1,4 +1,4 @@
-//! What a scope and its fibers share. See `scope`.
+//! The data that a scope and its fibers share. See `scope`.
 
 use crate::{
     cx::cx::{Cx, Deadline},
@@ -11,7 +11,7 @@ use crate::{
 /// The parent's share of [`ScopeData::pending`].
 pub(crate) const PARENT: u64 = 1 << 62;
 
-/// What a parent and its children share.
+/// The data that a parent and its children share.
 pub(crate) struct ScopeData {
     pub(crate) cancel: CancelScope,
     pub(crate) deadline: Deadline,

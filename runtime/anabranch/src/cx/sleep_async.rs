@@ -23,7 +23,7 @@ use std::{
     time::Duration,
 };
 
-/// A sleep for async code. Made by [`sleep_async`] and [`Pool::sleep_async`].
+/// A sleep for async code. Created by [`sleep_async`] and [`Pool::sleep_async`].
 ///
 /// It is a future, and an [operation](crate::Operation).
 #[must_use = "a sleep that nobody waits for is dropped at once"]
@@ -32,10 +32,10 @@ pub struct SleepAsync {
 }
 
 /// Returns a future that completes after `duration`, on any async runtime. It uses the clock of the pool that the
-/// caller is in, or else of the default one.
+/// caller is in, or else of the default pool.
 ///
 /// It costs a fiber, which sleeps. With a [`Cx`](crate::Cx) prefer [`Cx::sleep`](crate::Cx::sleep), or
-/// [`Cx::sleeping`](crate::Cx::sleeping) in a `select!`. On a runtime with timers of its own prefer these. When the
+/// [`Cx::sleeping`](crate::Cx::sleeping) in a `select!`. On a runtime that has its own timers, prefer those. When the
 /// pool is dropped the sleep ends.
 ///
 /// # Panics
@@ -82,7 +82,7 @@ fn sleep_in(registry: &Registry, duration: Duration) -> SleepAsync {
 }
 
 impl Pool {
-    /// Returns a future that completes after `duration`, by the clock of this pool. See [`sleep_async`].
+    /// Returns a future that completes after `duration`, according to the clock of this pool. See [`sleep_async`].
     #[track_caller]
     pub fn sleep_async(&self, duration: Duration) -> SleepAsync {
         sleep_in(self.registry(), duration)

@@ -60,7 +60,7 @@ where
     }
 }
 
-/// Spawns a fiber in the pool that the caller is in, or else in the default one.
+/// Spawns a fiber in the pool that the caller is in, or else in the default pool.
 ///
 /// [`JoinHandle::join`] reports a panic of the fiber. If the handle is dropped, before or after the panic, the panic
 /// goes to the [panic handler](crate::Builder::on_panic) of the pool.
@@ -72,7 +72,7 @@ where
 /// Costs an allocation, and memory for a stack only if it waits.
 ///
 /// # Panics
-/// Outside of any pool, when the default pool cannot be made.
+/// Panics outside of any pool when the default pool cannot be created.
 ///
 /// ```
 /// let handle = anabranch::spawn(|_| 6 * 7);
@@ -89,10 +89,10 @@ where
 }
 
 /// Spawns a fiber with a name, which [`fibers`](crate::fiber::fibers) shows, in the pool that the caller is in, or else
-/// in the default one. See [`spawn`].
+/// in the default pool. See [`spawn`].
 ///
 /// # Panics
-/// Outside of any pool, when the default pool cannot be made.
+/// Panics outside of any pool when the default pool cannot be created.
 ///
 /// ```
 /// use anabranch::{pool::FiberState, sync::Trigger};

@@ -7,13 +7,13 @@ use crate::{
 };
 use std::future::Future;
 
-/// Runs a future on the pool that the caller is in, or else on the default one.
+/// Runs a future on the pool that the caller is in, or else on the default pool.
 ///
 /// It is polled on a fiber of its own, always on the same thread. Cancelling it, or dropping the pool, drops the
 /// future; its handle then returns [`JoinError::Aborted`].
 ///
 /// # Panics
-/// Outside of any pool, when the default pool cannot be made.
+/// Outside of any pool, when the default pool cannot be created.
 ///
 /// ```
 /// let handle = anabranch::spawn_async(async { 6 * 7 });

@@ -1,8 +1,7 @@
 //! A plain thread that waits: it parks, and gives up its slot in the pool meanwhile.
 //!
-//! The thread is in a pool, as a guest or as one of the pool's own, so what it has forked can be taken by others while
-//! it waits. It runs nothing else itself: such work could wait for a lock that the thread holds further down on its
-//! stack.
+//! The thread is in a pool, as a guest or as one of the pool's own, so other threads can take its forks while it waits.
+//! It runs nothing else itself: such work could wait for a lock that the thread holds further down on its stack.
 
 use crate::{
     fiber::{

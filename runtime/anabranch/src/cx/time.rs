@@ -32,7 +32,7 @@ impl Cx<'_> {
     /// Lets other fibers of the same thread run. On a plain thread, yields to other threads.
     ///
     /// Takes about ten nanoseconds where there is no other fiber. A fiber that computes for long should do this now and
-    /// then: it stays on its thread, and so do the others that have begun there, which no other thread can run.
+    /// then: it keeps its thread, and no other thread can run the other fibers that have begun there.
     #[inline]
     #[track_caller]
     pub fn yield_now(&self) {
@@ -42,7 +42,7 @@ impl Cx<'_> {
 
     /// Waits for `duration`.
     ///
-    /// Ends up to a millisecond late where other timers of the worker are due soon after this one: an idle worker wakes
+    /// Returns up to a millisecond late if other timers of the worker are due soon after this one: an idle worker wakes
     /// once for all timers that are due within 0.9 ms.
     ///
     /// # Errors
@@ -60,7 +60,7 @@ impl Cx<'_> {
         self.sleep_to(self.owner.clock().tick_after(duration), WaitReason::new(&"sleep"))
     }
 
-    /// Waits until `instant`, by the clock of the pool.
+    /// Waits until `instant`, according to the clock of the pool.
     ///
     /// # Errors
     /// Returns [`Cancelled`] when the scope was cancelled.
@@ -86,7 +86,7 @@ impl Cx<'_> {
         }
     }
 
-    /// Returns the time by the clock of the pool.
+    /// Returns the time of the clock of the pool.
     #[must_use]
     pub fn now(&self) -> Instant {
         self.owner.clock().now()
@@ -97,15 +97,15 @@ impl Cx<'_> {
     /// A success is returned even after the deadline. If `body` fails after the deadline, and a wait or check in it has
     /// noticed that, its error is replaced by [`TimedOut`].
     ///
-    /// Each operation that may wait reads the clock first, even if it does not have to wait; that costs some 40 ns. So
-    /// a loop over a channel that is never empty is late by one round at most.
+    /// Each operation that may wait reads the clock first, even if it does not have to wait. This costs about 40 ns. So
+    /// a loop over a channel that is never empty is late by at most one round.
     ///
     /// The compiler cannot infer the type of the error of a `body` that ends with `Ok(5)`: write
     /// `Ok::<_, WaitError>(5)`.
     ///
     /// # Errors
     /// Returns the error of `body`, or [`TimedOut`] if the deadline has passed and `body` has noticed that. When the
-    /// enclosing scope was cancelled, or its deadline has passed, the error is that of `body`.
+    /// enclosing scope was cancelled, or its deadline has passed, this returns the error of `body`.
     ///
     /// ```
     /// use anabranch::WaitError;
@@ -129,7 +129,7 @@ impl Cx<'_> {
         self.limit(self.owner.clock().tick_after(duration), body)
     }
 
-    /// Runs `body` with a deadline at `instant`, by the clock of the pool. Like [`timeout`](Self::timeout).
+    /// Runs `body` with a deadline at `instant`, according to the clock of the pool. Like [`timeout`](Self::timeout).
     ///
     /// # Errors
     /// Returns the error of `body`, or [`TimedOut`] if the deadline has passed and `body` has noticed that.
@@ -163,9 +163,9 @@ impl Cx<'_> {
         result.map_err(|error| if scope.is_flagged() && !self.scope.is_cancelled() { TimedOut.into() } else { error })
     }
 
-    /// Runs `body` in a scope that outer scopes do not cancel and that has no deadline. Use it for what has to be
-    /// completed, such as the release of a resource. In a `Drop` that runs because of a panic, waits in it also
-    /// continue to their end, and block the thread.
+    /// Runs `body` in a scope that outer scopes do not cancel and that has no deadline. Use it for an operation that
+    /// has to be completed, such as the release of a resource. In a `Drop` that runs because of a panic, waits in it
+    /// also continue to their end, and block the thread.
     ///
     /// ```
     /// use std::time::Duration;
@@ -208,7 +208,7 @@ impl Cx<'_> {
     }
 }
 
-/// Points in time at equal distances. Made by [`Cx::interval`].
+/// Points in time at equal intervals. Created by [`Cx::interval`].
 #[derive(Debug, Clone)]
 pub struct Interval {
     /// The next tick. `None` if it never comes.
@@ -219,8 +219,8 @@ pub struct Interval {
 impl Interval {
     /// Waits for the next tick and returns its time.
     ///
-    /// Ticks do not drift: the second is two periods after the start, however late the first was noticed. Ticks that
-    /// were missed by a period or more are skipped.
+    /// Ticks do not drift: the second is two periods after the start, however late the first was noticed. A tick that
+    /// is noticed a period or more too late is skipped.
     ///
     /// # Errors
     /// Returns [`Cancelled`] when the scope was cancelled.

@@ -26,8 +26,8 @@ use std::{
 
 /// A scope whose fibers may fail; see [`Cx::try_scope`].
 ///
-/// It dereferences to the [`FiberScope`], and so to the [`Cx`] of the scope. [`FiberScope::spawn`] through it spawns a
-/// fiber whose result does not count as a failure.
+/// It dereferences to the [`FiberScope`], and so to the [`Cx`] of the scope. [`FiberScope::spawn`] on it spawns a fiber
+/// whose result does not count as a failure.
 pub struct TryScope<'scope, 'env: 'scope, E> {
     scope: FiberScope<'scope, 'env>,
     error: &'scope Mutex<Option<E>>,
@@ -73,7 +73,7 @@ impl Cx<'_> {
     ///
     /// # Panics
     /// Panics when `body` or a fiber panics, once all have ended, even if there was an error before. The panic of
-    /// `body` takes precedence over those of fibers.
+    /// `body` takes precedence over panics of fibers.
     ///
     /// ```
     /// use anabranch::{Cx, WaitError};
@@ -141,7 +141,8 @@ impl<'scope, 'env, E: Send> TryScope<'scope, 'env, E> {
         self.scope.spawn_child(Location::caller(), Arc::<str>::from(name), self.spawner().child(function))
     }
 
-    /// Returns a [`TrySpawner`], by which the fibers of the scope can spawn others. It can be copied and sent to them.
+    /// Returns a [`TrySpawner`], with which the fibers of the scope can spawn further fibers. It can be copied and sent
+    /// to them.
     #[must_use]
     pub fn spawner(&'scope self) -> TrySpawner<'scope, 'env, E> {
         TrySpawner { spawner: self.scope.spawner(), error: self.error }

@@ -6,7 +6,8 @@ use std::{
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6},
 };
 
-/// What a socket can be bound or connected to: addresses, or a name and a port that are resolved to addresses.
+/// The target that a socket can be bound or connected to: addresses, or a name and a port that are resolved to
+/// addresses.
 ///
 /// Like `std::net::ToSocketAddrs`, but resolving a name suspends the fiber instead of blocking its thread. Only the
 /// types listed below implement it.
@@ -25,11 +26,11 @@ pub(crate) enum Addresses<'a> {
 
 /// Returns the addresses of `target`.
 ///
-/// The system resolves names by functions that block, so this runs them on a thread for blocking calls. A cancelled
+/// The system resolves names with functions that block, so this runs them on a thread for blocking calls. A cancelled
 /// wait leaves that call running.
 ///
 /// # Errors
-/// Returns the errors of the system, `InvalidInput` if a text has no port, and an error for which
+/// Returns the errors of the system, `InvalidInput` if a string has no port, and an error for which
 /// [`is_cancelled`](crate::net::is_cancelled) holds if the scope is cancelled.
 ///
 /// ```

@@ -1,6 +1,6 @@
-//! What UDP sockets and Unix datagram sockets have in common.
+//! The common part of UDP sockets and Unix datagram sockets.
 
-/// Defines what both kinds can do once they are connected, for a type with a field `io`.
+/// Defines the methods of both kinds for connected sockets, for a type with a field `io`.
 macro_rules! datagrams {
     ($socket:ident, $system:ty, $recv:literal, $send:literal) => {
         impl $socket {
@@ -75,12 +75,12 @@ macro_rules! datagrams {
                 })
             }
 
-            /// Returns an [operation](crate::Operation) that is over when there is probably a datagram.
+            /// Returns an [operation](crate::Operation) that completes when there is probably a datagram.
             pub fn readable(&self) -> $crate::net::Ready<'_> {
                 self.io.ready($crate::reactor::readiness::Direction::Read)
             }
 
-            /// Returns an [operation](crate::Operation) that is over when there is probably room to send.
+            /// Returns an [operation](crate::Operation) that completes when there is probably room to send.
             pub fn writable(&self) -> $crate::net::Ready<'_> {
                 self.io.ready($crate::reactor::readiness::Direction::Write)
             }

@@ -246,14 +246,14 @@ unsafe impl<S: Socket, F> Waitable for SystemCall<'_, S, F> {
     }
 }
 
-/// An [operation](crate::Operation) that is over when a socket is probably ready in one direction. Returned by
+/// An [operation](crate::Operation) that completes when a socket is probably ready in one direction. Returned by
 /// [`TcpStream::readable`](crate::net::TcpStream::readable) and the like.
 ///
-/// It may be over in vain, so follow it by an attempt that does not wait, such as
+/// It may complete spuriously, so follow it with an attempt that does not wait, such as
 /// [`TcpStream::try_read`](crate::net::TcpStream::try_read). If that would block, the next operation waits.
 ///
-/// The first such operation of a socket asks the system, whose answer comes as an event. So a selection with a
-/// `default` may find the socket not ready although an attempt would succeed.
+/// The first such operation of a socket asks the system, which answers with an event. So a selection with a `default`
+/// may find the socket not ready although an attempt would succeed.
 ///
 /// ```
 /// use anabranch::{channel, net::UdpSocket, select};

@@ -1,4 +1,4 @@
-//! Sockets: TCP, UDP, and those of Unix.
+//! Sockets: TCP, UDP and Unix sockets.
 //!
 //! A method that may wait takes a [`Cx`] and returns an [`io::Result`](std::io::Result). On a fiber it suspends the
 //! fiber, and the thread runs other fibers. Each method first attempts the system call, and waits only if that would
@@ -29,13 +29,13 @@
 //!
 //! # Synchronous libraries
 //! [`TcpStream::with`] returns a value that implements [`Read`](std::io::Read) and [`Write`](std::io::Write). A library
-//! that is generic over these, such as rustls or tungstenite, waits on a fiber without a change: see [`With`].
+//! that is generic over these, such as rustls or tungstenite, works on a fiber unchanged: see [`With`].
 //!
 //! # Async code
 //! The streams implement `AsyncRead` and `AsyncWrite` of `futures-io`. The [operations](crate::Operation) can be
 //! awaited: `listener.accepting().await`, `socket.readable().await`. Reads, writes and datagrams, which borrow a
-//! buffer, have a form that ends in `_async`. All of this works on any runtime. The threads of the pool wait for the
-//! sockets.
+//! buffer, have a variant whose name ends in `_async`. All of this works on any runtime. The threads of the pool wait
+//! for the sockets.
 //!
 //! # Cancellation and deadlines
 //! If the scope of the `Cx` is cancelled, or its [deadline](Cx::timeout) passes, a method returns an error for which
@@ -50,14 +50,14 @@
 //! | `connect` | closed |
 //!
 //! # Descriptors
-//! A socket is in non-blocking mode, and registered once, by its first wait. Do not close its descriptor while the
-//! socket exists: a wait then ends only by cancellation or its deadline. To end the waits of other fibers, call
+//! A socket is in non-blocking mode, and registered once, in its first wait. Do not close its descriptor while the
+//! socket exists: a wait would then end only with its cancellation or deadline. To end the waits of other fibers, call
 //! `shutdown`.
 //!
 //! # Pools
 //! The worker that waits with a socket first gets its events, and the socket moves when another worker keeps waiting
-//! with it. When the pool of that worker ends, waits in other pools go on elsewhere. A thread outside of any pool uses
-//! the default pool.
+//! with it. When the pool of that worker ends, waits in other pools continue elsewhere. A thread outside of any pool
+//! uses the default pool.
 
 mod addr;
 mod datagram;

@@ -1,4 +1,4 @@
-//! What TCP streams and Unix streams have in common.
+//! The common part of TCP streams and Unix streams.
 
 #[cfg(target_os = "linux")]
 use crate::net::transfer;

@@ -1,6 +1,6 @@
 //! The methods of TCP streams and Unix streams, with their documentation. They forward to [`stream`](super::stream).
 
-/// Defines what both kinds of streams can do, for a type with a field `io`.
+/// Defines the methods of both kinds of streams, for a type with a field `io`.
 macro_rules! stream {
     ($stream:ident, $system:ty, $read:literal, $write:literal, has_no_boundaries: $has_no_boundaries:literal) => {
         impl $crate::net::Stream for $stream {}
@@ -43,7 +43,7 @@ macro_rules! stream {
             /// Reads some bytes into several buffers, one after the other, and returns their number.
             ///
             /// # Errors
-            /// As for [`read`](Self::read).
+            /// Returns the errors of [`read`](Self::read).
             #[track_caller]
             pub fn read_vectored(
                 &self,
@@ -56,8 +56,8 @@ macro_rules! stream {
             /// Reads exactly as many bytes as `buffer` has.
             ///
             /// # Errors
-            /// As for [`read`](Self::read), and `UnexpectedEof` if the stream ends before. Bytes that were read before
-            /// an error are in `buffer`.
+            /// Returns the errors of [`read`](Self::read), and `UnexpectedEof` if the stream ends before. Bytes that
+            /// were read before an error are in `buffer`.
             #[track_caller]
             pub fn read_exact(&self, cx: &$crate::Cx<'_>, buffer: &mut [u8]) -> ::std::io::Result<()> {
                 $crate::net::stream::read_exact(self, cx, buffer)
@@ -66,7 +66,7 @@ macro_rules! stream {
             /// Reads all bytes until the end of the stream, appends them to `bytes`, and returns their number.
             ///
             /// # Errors
-            /// As for [`read`](Self::read). Bytes that were read before an error are in `bytes`.
+            /// Returns the errors of [`read`](Self::read). Bytes that were read before an error are in `bytes`.
             #[track_caller]
             pub fn read_to_end(&self, cx: &$crate::Cx<'_>, bytes: &mut Vec<u8>) -> ::std::io::Result<usize> {
                 ::std::io::Read::read_to_end(&mut self.with(cx), bytes)
@@ -75,7 +75,7 @@ macro_rules! stream {
             /// Reads all bytes until the end of the stream, appends them to `text`, and returns their number.
             ///
             /// # Errors
-            /// As for [`read`](Self::read), and `InvalidData` if the bytes are not UTF-8.
+            /// Returns the errors of [`read`](Self::read), and `InvalidData` if the bytes are not UTF-8.
             #[track_caller]
             pub fn read_to_string(&self, cx: &$crate::Cx<'_>, text: &mut String) -> ::std::io::Result<usize> {
                 ::std::io::Read::read_to_string(&mut self.with(cx), text)
@@ -84,7 +84,8 @@ macro_rules! stream {
             /// Writes some of the bytes, and returns their number.
             ///
             /// # Errors
-            /// As for [`read`](Self::read). `BrokenPipe` means that the other side has closed the connection.
+            /// Returns the errors of [`read`](Self::read). `BrokenPipe` means that the other side has closed the
+            /// connection.
             #[inline]
             #[track_caller]
             pub fn write(&self, cx: &$crate::Cx<'_>, bytes: &[u8]) -> ::std::io::Result<usize> {
@@ -94,7 +95,7 @@ macro_rules! stream {
             /// Writes some of the bytes of several buffers, one after the other, and returns their number.
             ///
             /// # Errors
-            /// As for [`write`](Self::write).
+            /// Returns the errors of [`write`](Self::write).
             #[track_caller]
             pub fn write_vectored(
                 &self,
@@ -107,13 +108,13 @@ macro_rules! stream {
             /// Writes all of the bytes.
             ///
             /// # Errors
-            /// As for [`write`](Self::write). Some bytes may have been written before an error.
+            /// Returns the errors of [`write`](Self::write). Some bytes may have been written before an error.
             #[track_caller]
             pub fn write_all(&self, cx: &$crate::Cx<'_>, bytes: &[u8]) -> ::std::io::Result<()> {
                 $crate::net::stream::write_all(self, cx, bytes)
             }
 
-            /// Reads what there is now, without waiting.
+            /// Reads the bytes that are available now, without waiting.
             ///
             /// # Errors
             /// Returns the errors of the system, and `WouldBlock` if there is nothing to read.
@@ -121,7 +122,7 @@ macro_rules! stream {
                 $crate::net::stream::try_read(self, buffer)
             }
 
-            /// Writes what there is room for now, without waiting.
+            /// Writes as many bytes as there is room for now, without waiting.
             ///
             /// # Errors
             /// Returns the errors of the system, and `WouldBlock` if there is no room.
@@ -151,12 +152,12 @@ macro_rules! stream {
                 $crate::net::stream::write_async(self, bytes)
             }
 
-            /// Returns an [operation](crate::Operation) that is over when a read probably does not have to wait.
+            /// Returns an [operation](crate::Operation) that completes when a read probably does not have to wait.
             pub fn readable(&self) -> $crate::net::Ready<'_> {
                 self.io.ready($crate::reactor::readiness::Direction::Read)
             }
 
-            /// Returns an [operation](crate::Operation) that is over when a write probably does not have to wait.
+            /// Returns an [operation](crate::Operation) that completes when a write probably does not have to wait.
             pub fn writable(&self) -> $crate::net::Ready<'_> {
                 self.io.ready($crate::reactor::readiness::Direction::Write)
             }

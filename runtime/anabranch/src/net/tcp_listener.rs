@@ -24,8 +24,9 @@ use std::{
 /// # Errors of `accept`
 /// `accept` returns an error if the process or the system has no descriptors left (`EMFILE`, `ENFILE`) or no memory.
 /// The connection stays in the queue of the system, so the next `accept` fails at once, too. A server should not end
-/// for such an error, nor repeat `accept` without a pause: it should wait a little, and limit its connections by a
-/// [`Semaphore`](crate::sync::Semaphore). A connection that the client has reset before it was accepted is skipped.
+/// because of such an error, nor repeat `accept` without a pause: it should wait a little, and limit its connections
+/// with a [`Semaphore`](crate::sync::Semaphore). A connection that the client has reset before it was accepted is
+/// skipped.
 ///
 /// ```
 /// use anabranch::{Cx, net::{TcpListener, is_cancelled}};
@@ -51,7 +52,7 @@ pub struct TcpListener {
 }
 
 impl TcpListener {
-    /// Creates a socket that listens at the first of the addresses at which that is possible.
+    /// Creates a socket that listens at the first of the addresses that can be bound.
     ///
     /// Sets `SO_REUSEADDR` on Unix, as `std` does. For other options make the socket with `socket2`, and pass it to
     /// [`from_std`](Self::from_std).
@@ -63,8 +64,8 @@ impl TcpListener {
         first_of(cx, address, |address| Self::from_std(net::TcpListener::bind(address)?))
     }
 
-    /// Waits for a connection. The stream sends small packets at once (`TCP_NODELAY`), as every stream that a listener
-    /// accepts. [`accepting`](Self::accepting) has all other forms of this wait.
+    /// Waits for a connection. The stream sends small packets at once (`TCP_NODELAY`), like every stream that a
+    /// listener accepts. [`accepting`](Self::accepting) has all other forms of this wait.
     ///
     /// # Errors
     /// Returns the errors of the system: see [`TcpListener`]. Returns an error for which
@@ -101,7 +102,7 @@ impl TcpListener {
         Incoming { listener: self, cx }
     }
 
-    /// Returns an [operation](crate::Operation) that is over when an `accept` probably does not have to wait.
+    /// Returns an [operation](crate::Operation) that completes when an `accept` probably does not have to wait.
     pub fn readable(&self) -> Ready<'_> {
         self.io.ready(Direction::Read)
     }
@@ -114,7 +115,7 @@ impl TcpListener {
         self.io.try_once(Direction::Read, accept)
     }
 
-    /// Returns the address at which it listens.
+    /// Returns the local address of the socket.
     ///
     /// # Errors
     /// Returns the errors of the system.
@@ -176,7 +177,7 @@ fn accept(system: &net::TcpListener) -> io::Result<Done<(TcpStream, SocketAddr)>
 
 type Accept = fn(&net::TcpListener) -> io::Result<Done<(TcpStream, SocketAddr)>>;
 
-/// Accepting a connection, as an operation. Made by [`TcpListener::accepting`].
+/// Accepting a connection, as an operation. Created by [`TcpListener::accepting`].
 #[must_use = "an operation does nothing until it is part of a selection"]
 pub struct Accepting<'a> {
     call: SystemCall<'a, net::TcpListener, Accept>,
@@ -211,7 +212,7 @@ impl fmt::Debug for Accepting<'_> {
     }
 }
 
-/// The connections of a [`TcpListener`]. Made by [`TcpListener::incoming`].
+/// The connections of a [`TcpListener`]. Created by [`TcpListener::incoming`].
 #[derive(Debug)]
 pub struct Incoming<'a> {
     listener: &'a TcpListener,

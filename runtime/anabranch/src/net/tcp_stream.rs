@@ -19,14 +19,14 @@ use std::{
 
 /// A TCP connection.
 ///
-/// All methods take `&self`. So one fiber may read while another one writes, and `shutdown` by a third one ends both
+/// All methods take `&self`. So one fiber may read while another writes, and a `shutdown` in a third fiber ends both
 /// waits. For options that have no method here use `socket2::SockRef::from(&stream)`.
 ///
-/// A stream that was made by [`connect`](Self::connect) or by a [`TcpListener`](crate::net::TcpListener) sends small
+/// A stream that was created by [`connect`](Self::connect) or by a [`TcpListener`](crate::net::TcpListener) sends small
 /// packets at once (`TCP_NODELAY`), as in Go. Otherwise a second small write waits until the other side has
 /// acknowledged the first, which takes up to 40 ms on Linux if the other side has nothing to send. A program that makes
 /// many small writes should gather them, for instance with [`BufWriter`](io::BufWriter), or call
-/// [`set_nodelay(false)`](Self::set_nodelay). The option of a socket that was made elsewhere, for
+/// [`set_nodelay(false)`](Self::set_nodelay). The option of a socket that was created elsewhere, for
 /// [`from_std`](Self::from_std) or [`connect_with`](Self::connect_with), stays as it is.
 ///
 /// ```
@@ -117,7 +117,7 @@ impl TcpStream {
     /// the stream, or an empty buffer.
     ///
     /// # Errors
-    /// As for [`read`](Self::read).
+    /// Returns the errors of [`read`](Self::read).
     #[track_caller]
     pub fn peek(&self, cx: &Cx<'_>, buffer: &mut [u8]) -> io::Result<usize> {
         let reason = WaitReason::new(&"TcpStream::peek");

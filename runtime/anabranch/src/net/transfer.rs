@@ -1,4 +1,4 @@
-//! The system calls that move bytes, and what a short transfer says about the next one.
+//! The system calls that move bytes, and what a short transfer implies for the next transfer.
 //!
 //! A short transfer has emptied or filled the buffer of the system, unless something else has cut it: urgent data, a
 //! descriptor that is passed along, a boundary between messages, or the limits of the system on one call.

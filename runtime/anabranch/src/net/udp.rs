@@ -40,7 +40,7 @@ pub struct UdpSocket {
 datagrams!(UdpSocket, net::UdpSocket, "UdpSocket::recv", "UdpSocket::send");
 
 impl UdpSocket {
-    /// Creates a socket that is bound to the first of the addresses at which that is possible.
+    /// Creates a socket that is bound to the first of the addresses for which that is possible.
     ///
     /// # Errors
     /// Returns the errors of the system and of [`lookup_host`](crate::net::lookup_host).
@@ -49,7 +49,7 @@ impl UdpSocket {
         first_of(cx, address, |address| Self::from_std(net::UdpSocket::bind(address)?))
     }
 
-    /// Connects the socket to the first of the addresses at which that is possible: from then on it receives datagrams
+    /// Connects the socket to the first of the addresses for which that is possible: from then on it receives datagrams
     /// from that address alone.
     ///
     /// # Errors
@@ -62,7 +62,7 @@ impl UdpSocket {
     /// Sends a datagram to the first of the addresses, and returns the number of bytes sent.
     ///
     /// # Errors
-    /// As for [`send`](Self::send), and the errors of [`lookup_host`](crate::net::lookup_host).
+    /// Returns the errors of [`send`](Self::send), and the errors of [`lookup_host`](crate::net::lookup_host).
     #[track_caller]
     pub fn send_to(&self, cx: &Cx<'_>, bytes: &[u8], address: impl ToSocketAddrs) -> io::Result<usize> {
         let reason = WaitReason::new(&"UdpSocket::send_to");
@@ -73,7 +73,7 @@ impl UdpSocket {
     /// Sends a datagram if there is room for it now.
     ///
     /// # Errors
-    /// As for [`try_send`](Self::try_send).
+    /// Returns the errors of [`try_send`](Self::try_send).
     pub fn try_send_to(&self, bytes: &[u8], address: SocketAddr) -> io::Result<usize> {
         self.io.try_once(Direction::Write, |system| Ok(done(system.send_to(bytes, address)?)))
     }
@@ -89,7 +89,7 @@ impl UdpSocket {
     /// Receives a datagram, and returns its length and its sender, but leaves it in the queue.
     ///
     /// # Errors
-    /// As for [`recv`](Self::recv).
+    /// Returns the errors of [`recv`](Self::recv).
     #[track_caller]
     pub fn peek_from(&self, cx: &Cx<'_>, buffer: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
         let reason = WaitReason::new(&"UdpSocket::peek_from");
@@ -99,7 +99,7 @@ impl UdpSocket {
     /// Receives a datagram, and returns its length and its sender. Bytes that do not fit into `buffer` are lost.
     ///
     /// # Errors
-    /// As for [`recv`](Self::recv).
+    /// Returns the errors of [`recv`](Self::recv).
     #[track_caller]
     pub fn recv_from(&self, cx: &Cx<'_>, buffer: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
         let reason = WaitReason::new(&"UdpSocket::recv_from");
@@ -109,7 +109,7 @@ impl UdpSocket {
     /// Receives a datagram if there is one now, and returns its length and its sender.
     ///
     /// # Errors
-    /// As for [`try_recv`](Self::try_recv).
+    /// Returns the errors of [`try_recv`](Self::try_recv).
     pub fn try_recv_from(&self, buffer: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
         self.io.try_once(Direction::Read, |system| Ok(done(system.recv_from(buffer)?)))
     }

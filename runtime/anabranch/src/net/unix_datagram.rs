@@ -73,7 +73,7 @@ impl UnixDatagram {
     /// room again to a socket that is not connected.
     ///
     /// # Errors
-    /// As for [`send`](Self::send).
+    /// Returns the errors of [`send`](Self::send).
     #[track_caller]
     pub fn send_to(&self, cx: &Cx<'_>, bytes: &[u8], path: impl AsRef<Path>) -> io::Result<usize> {
         cx.checkpoint()?;
@@ -83,7 +83,7 @@ impl UnixDatagram {
     /// Sends a datagram if there is room for it now.
     ///
     /// # Errors
-    /// As for [`try_send`](Self::try_send).
+    /// Returns the errors of [`try_send`](Self::try_send).
     pub fn try_send_to(&self, bytes: &[u8], path: impl AsRef<Path>) -> io::Result<usize> {
         self.io.try_once(Direction::Write, |system| Ok(done(system.send_to(bytes, path)?)))
     }
@@ -91,7 +91,7 @@ impl UnixDatagram {
     /// Receives a datagram, and returns its length and its sender. Bytes that do not fit into `buffer` are lost.
     ///
     /// # Errors
-    /// As for [`recv`](Self::recv).
+    /// Returns the errors of [`recv`](Self::recv).
     #[track_caller]
     pub fn recv_from(&self, cx: &Cx<'_>, buffer: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
         let reason = WaitReason::new(&"UnixDatagram::recv_from");
@@ -101,7 +101,7 @@ impl UnixDatagram {
     /// Receives a datagram if there is one now, and returns its length and its sender.
     ///
     /// # Errors
-    /// As for [`try_recv`](Self::try_recv).
+    /// Returns the errors of [`try_recv`](Self::try_recv).
     pub fn try_recv_from(&self, buffer: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
         self.io.try_once(Direction::Read, |system| Ok(done(system.recv_from(buffer)?)))
     }

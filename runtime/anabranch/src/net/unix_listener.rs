@@ -67,7 +67,7 @@ impl UnixListener {
         UnixAccepting { call: self.io.call(Direction::Read, accept) }
     }
 
-    /// Returns an [operation](crate::Operation) that is over when an `accept` probably does not have to wait.
+    /// Returns an [operation](crate::Operation) that completes when an `accept` probably does not have to wait.
     pub fn readable(&self) -> Ready<'_> {
         self.io.ready(Direction::Read)
     }
@@ -98,7 +98,7 @@ fn accept(system: &net::UnixListener) -> io::Result<Done<(UnixStream, SocketAddr
 
 type Accept = fn(&net::UnixListener) -> io::Result<Done<(UnixStream, SocketAddr)>>;
 
-/// Accepting a connection, as an operation. Made by [`UnixListener::accepting`].
+/// Accepting a connection, as an operation. Created by [`UnixListener::accepting`].
 #[must_use = "an operation does nothing until it is part of a selection"]
 pub struct UnixAccepting<'a> {
     call: SystemCall<'a, net::UnixListener, Accept>,

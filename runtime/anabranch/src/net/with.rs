@@ -13,7 +13,7 @@ use std::{
 /// A stream that implements [`Read`] and [`Write`], and waits with a [`Cx`]. Returned by
 /// [`TcpStream::with`](crate::net::TcpStream::with) and the like.
 ///
-/// So a library that knows nothing of fibers waits on a fiber: TLS, WebSocket, a database protocol, a compressed
+/// So a library that knows nothing about fibers can wait on a fiber: TLS, WebSocket, a database protocol, a compressed
 /// archive. It sees no `WouldBlock` error. If the scope of the `Cx` is cancelled, or its deadline passes, the library
 /// gets an error for which [`is_cancelled`](crate::net::is_cancelled) holds, and which most libraries pass on.
 ///
@@ -54,12 +54,12 @@ impl<'a, S: Stream> With<'a, S> {
         self.stream
     }
 
-    /// Sets the time by which every later read and write has to end, by the clock of the pool ([`Cx::now`]). `None`, as
-    /// at first, sets no such time. The deadline of the scope holds in either case.
+    /// Sets the time by which every later read and write has to end, according to the clock of the pool ([`Cx::now`]).
+    /// `None`, the default, sets no such time. The deadline of the scope applies in either case.
     ///
     /// A read or write that has not ended by then returns an error of the kind [`TimedOut`](io::ErrorKind::TimedOut),
-    /// and so does one that begins later. Such a wait has transferred nothing. A copy of this value has a deadline of
-    /// its own.
+    /// and so does a read or write that begins later. Such a wait has transferred nothing. A copy of this value has a
+    /// deadline of its own.
     ///
     /// ```
     /// use anabranch::net::UnixStream;
@@ -91,8 +91,8 @@ impl<S> Clone for With<'_, S> {
 
 impl<S> Copy for With<'_, S> {}
 
-/// Performs a transfer within the deadline. A macro, as a closure would hide the caller's place from those that look at
-/// the waits of a pool.
+/// Performs a transfer within the deadline. It is a macro because a closure would hide the caller's place in the source
+/// from reports of the waits of a pool.
 macro_rules! limited {
     ($with:ident, $cx:ident => $transfer:expr) => {
         match $with.deadline {

@@ -27,7 +27,7 @@ pub(crate) struct AcquireWait<'a> {
     given: Cell<Given>,
     /// The time of the first attempt that came too late after a wake-up.
     late_since: Cell<Option<Instant>>,
-    /// What shows the lock that this waits for, while it waits.
+    /// The record that shows which lock this waits for, while it waits.
     #[cfg(not(loom))]
     shown: Cell<Option<&'a FiberStatus>>,
 }

@@ -1,9 +1,9 @@
 //! A barrier: no party passes before all parties have arrived.
 //!
-//! Arrivals are counted under a lock, and the last one ends the round: it resets the count to zero and wakes all
-//! waiters. Later arrivals belong to the next round. A wait ends with its round. A wait that is given up earlier takes
-//! its arrival back; one that is given up later has passed. So a round ends when as many parties as needed have arrived
-//! and not left.
+//! Arrivals are counted under a lock, and the last arrival ends the round: it resets the count to zero and wakes all
+//! waiters. Later arrivals belong to the next round. A wait ends with its round. A wait that is given up before that
+//! takes its arrival back; a wait that is given up later has passed. So a round ends when the required number of
+//! parties have arrived and not left.
 
 use super::rounds::{Rounds, wake_round};
 use crate::{
@@ -98,7 +98,7 @@ impl Barrier {
         }
     }
 
-    /// Like [`wait`](Self::wait), for async code. The party arrives when the future is polled first. A future that is
+    /// Like [`wait`](Self::wait), for async code. The party arrives when the future is first polled. A future that is
     /// dropped before all parties arrive no longer counts.
     pub async fn wait_async(&self) -> bool {
         count_ready().await;

@@ -68,7 +68,7 @@ impl Condvar {
         }
     }
 
-    /// Wakes the waiter that has waited longest. Without effect if there is no waiter.
+    /// Wakes the waiter that has waited longest. Has no effect if there is no waiter.
     pub fn notify_one(&self) {
         if !self.has_waiters.load(Ordering::Relaxed) {
             return;
@@ -112,7 +112,7 @@ impl Condvar {
     /// [`Cx::timeout`](crate::Cx::timeout) limits the time.
     ///
     /// # Errors
-    /// Returns an error if the scope is cancelled. The mutex is locked again in that case too, even if that takes a
+    /// Returns an error if the scope is cancelled. The mutex is locked again in that case too, even if locking has to
     /// wait.
     #[track_caller]
     pub fn wait<T: ?Sized>(&self, cx: &Cx<'_>, guard: &mut MutexGuard<'_, T>) -> Result<(), Cancelled> {

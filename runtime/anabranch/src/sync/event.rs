@@ -5,12 +5,12 @@
 //! | SET     | the event has happened | `set`; while there are waiters, under the lock     | `reset`                                |
 //! | WAITERS | the queue is not empty | a waiter that joins, unless SET, under the lock    | emptying the queue, under the lock     |
 //!
-//! `set` ends the waits of all waiters in the queue, and of no others. It ends the present round, and a waiter that
-//! comes after a `reset` belongs to a later round. The queue is in the order of rounds, so the lock may be released
-//! between two batches of wake-ups.
+//! `set` ends the waits of exactly the waiters in the queue. It ends the present round, and a waiter that comes after a
+//! `reset` belongs to a later round. The queue is in the order of rounds, so the lock may be released between two
+//! batches of wake-ups.
 //!
 //! Orderings: `set` releases the word, even if the event was set before. A thread that finds SET acquires it. A woken
-//! waiter acquires by the word of its own waiter.
+//! thread acquires the word of its own waiter.
 
 use super::rounds::{Rounds, wake_round};
 use crate::{

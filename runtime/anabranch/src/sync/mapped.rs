@@ -14,7 +14,8 @@ use std::{
     ptr::NonNull,
 };
 
-/// The access to a part of the value of a [`Mutex`](super::Mutex). Made by [`MutexGuard::map`]. Dropping it unlocks.
+/// A guard that gives access to a part of the value of a [`Mutex`](super::Mutex). Created by [`MutexGuard::map`].
+/// Dropping it unlocks.
 #[must_use = "without the guard the mutex is unlocked at once"]
 pub struct MappedMutexGuard<'a, U: ?Sized> {
     part: NonNull<U>,
@@ -22,7 +23,8 @@ pub struct MappedMutexGuard<'a, U: ?Sized> {
     _part: PhantomData<&'a mut U>,
 }
 
-/// The access to a part of the value of an [`RwLock`](super::RwLock), to read. Made by [`RwLockReadGuard::map`].
+/// A guard that gives shared access to a part of the value of an [`RwLock`](super::RwLock). Created by
+/// [`RwLockReadGuard::map`].
 #[must_use = "without the guard the lock is unlocked at once"]
 pub struct MappedRwLockReadGuard<'a, U: ?Sized> {
     part: NonNull<U>,
@@ -30,7 +32,8 @@ pub struct MappedRwLockReadGuard<'a, U: ?Sized> {
     _part: PhantomData<&'a U>,
 }
 
-/// The access to a part of the value of an [`RwLock`](super::RwLock), to write. Made by [`RwLockWriteGuard::map`].
+/// A guard that gives exclusive access to a part of the value of an [`RwLock`](super::RwLock). Created by
+/// [`RwLockWriteGuard::map`].
 #[must_use = "without the guard the lock is unlocked at once"]
 pub struct MappedRwLockWriteGuard<'a, U: ?Sized> {
     part: NonNull<U>,
@@ -51,7 +54,7 @@ unsafe impl<U: ?Sized + Send> Send for MappedRwLockWriteGuard<'_, U> {}
 // SAFETY: a shared guard lends the part, which is `Sync`.
 unsafe impl<U: ?Sized + Sync> Sync for MappedRwLockWriteGuard<'_, U> {}
 impl<'a, T: ?Sized> MutexGuard<'a, T> {
-    /// Narrows the guard to a part of the value. The mutex stays locked, also if `part` panics and the guard is
+    /// Narrows the guard to a part of the value. The mutex stays locked, even if `part` panics and the guard is
     /// dropped.
     ///
     /// ```

@@ -3,10 +3,10 @@
 //! | | |
 //! |---|---|
 //! | [`Mutex`] | a value that one fiber or thread at a time can use |
-//! | [`RwLock`] | a value that many can read or one can change |
-//! | [`Condvar`] | waits until what a mutex guards has changed |
+//! | [`RwLock`] | a value that many fibers or threads can read, or one can change |
+//! | [`Condvar`] | waits until the value of a mutex has changed |
 //! | [`Monitor`] | a shared value, and waits for conditions on it |
-//! | [`Semaphore`] | limits how many do something at a time |
+//! | [`Semaphore`] | limits how many fibers or threads do something at a time |
 //! | [`Barrier`] | a point that a number of parties pass together |
 //! | [`Event`] | an event that wakes all its waiters |
 //! | [`Notify`] | a wake-up for one waiter, or for all |
@@ -26,7 +26,8 @@
 //! | [`Notify::notified`] | [`notifying`](Notify::notifying) |
 //!
 //! Waits of several steps, such as [`Condvar::wait`] and [`OnceCell::get_or_init`], have no operation.
-//! [`Cx::timeout`](crate::Cx::timeout) limits their time, and those that end in `_async` are for async code.
+//! [`Cx::timeout`](crate::Cx::timeout) limits their time, and the methods whose names end in `_async` are for async
+//! code.
 //!
 //! A guard may be held across waits and may be sent, since nothing here is bound to a thread. So a fiber that waits for
 //! something else while it holds a lock does not block its worker. In return, a lock can be held for a long time.

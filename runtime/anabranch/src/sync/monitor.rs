@@ -18,7 +18,7 @@ use std::{
 ///
 /// It is an [`Arc`], a [`Mutex`] and a [`Condvar`] in one: clones are handles of the same value, [`with`](Self::with)
 /// uses it, and [`when`](Self::when) waits until a condition holds and then uses it. No explicit notification is
-/// needed: after each use of the value, all waiters check their conditions. (The idea is that of the exclusive ARC of
+/// needed: after each use of the value, all waiters check their conditions. (The idea comes from the exclusive ARC in
 /// the Rust of 2012; the conditions are Hoare's conditional critical regions.)
 ///
 /// After each change every waiter checks its condition, so a monitor does not suit many waiters with frequent changes.

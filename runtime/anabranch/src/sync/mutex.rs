@@ -51,7 +51,7 @@ unsafe impl<T: ?Sized + Send> Send for Mutex<T> {}
 // SAFETY: the lock gives one fiber or thread at a time access to the value, so the value is only sent between them.
 unsafe impl<T: ?Sized + Send> Sync for Mutex<T> {}
 
-/// The access to the value of a [`Mutex`]. Dropping it unlocks.
+/// A guard that gives access to the value of a [`Mutex`]. Dropping it unlocks.
 #[must_use = "without the guard the mutex is unlocked at once"]
 pub struct MutexGuard<'a, T: ?Sized> {
     mutex: &'a Mutex<T>,

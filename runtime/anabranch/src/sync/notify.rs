@@ -1,11 +1,11 @@
-//! A wake-up for one waiter that is kept if there is none, or for all waiters.
+//! A wake-up for one waiter, which is kept if there is no waiter, or for all waiters.
 //!
 //! One lock guards the queue, the number of the present round, and the kept wake-up. A wake-up for one waiter that ends
 //! a wait without being received (its future was dropped) is passed on to the next waiter, or kept. A wake-up for all
-//! ends with its waiter: the others got one, too. A waiter joins the present round, and `notify_waiters` ends the waits
-//! of that round and of earlier ones, so the lock may be released between two batches.
+//! ends with its waiter: the other waiters got one, too. A waiter joins the present round, and `notify_waiters` ends
+//! the waits of that round and of earlier ones, so the lock may be released between two batches.
 //!
-//! A wait remembers the round in which it was created, and is over as soon as that round is. So a wait that has not
+//! A wait remembers the round in which it was created, and completes as soon as that round ends. So a wait that has not
 //! joined the queue yet counts as well. The number of the round is read without the lock. Reading acquires, and the end
 //! of a round releases. So a thread that finds a later round also sees everything that happened before the call that
 //! ended the earlier one.
@@ -25,10 +25,10 @@ use crate::{
 };
 use std::{cell::Cell, fmt};
 
-/// A wake-up. [`notify_one`](Self::notify_one) wakes one waiter, or the next one to come.
+/// A wake-up. [`notify_one`](Self::notify_one) wakes one waiter, or the next waiter to arrive.
 ///
-/// It tells that something may have changed, and not what: a waiter looks by itself. For an event that stays, use
-/// [`Event`](super::Event); for wake-ups that add up, a [`Semaphore`](super::Semaphore).
+/// It signals that something may have changed, but not what, so a waiter has to check for itself. For an event that
+/// stays, use [`Event`](super::Event); for wake-ups that add up, a [`Semaphore`](super::Semaphore).
 ///
 /// ```
 /// use anabranch::sync::{Mutex, Notify};
@@ -70,14 +70,14 @@ struct Turn {
 
 impl Notify {
     const_unless_loom! {
-        /// Creates one without a kept wake-up.
+        /// Creates a `Notify` without a kept wake-up.
         pub fn new() -> Self {
             Self { round: AtomicU64::new(0), state: Mutex::new(State { queue: Queue::new(), is_kept: false }) }
         }
     }
 
-    /// Wakes the waiter that has waited longest. If there is none, keeps the wake-up for the next one. At most one is
-    /// kept.
+    /// Wakes the waiter that has waited longest. If there is none, keeps the wake-up for the next waiter. At most one
+    /// is kept.
     ///
     /// ```
     /// let notify = anabranch::sync::Notify::new();
@@ -95,10 +95,10 @@ impl Notify {
         }
     }
 
-    /// Wakes all waiters. Keeps nothing for later ones.
+    /// Wakes all waiters. Keeps nothing for later waiters.
     ///
-    /// A wait counts as a waiter from its creation on, as in tokio: the operation [`notifying`](Self::notifying) is
-    /// woken although nobody waits for it yet. So create the operation first, then check the condition, and then wait.
+    /// A wait counts as a waiter from its creation, as in tokio: the operation [`notifying`](Self::notifying) is woken
+    /// even if nothing waits for it yet. So create the operation first, then check the condition, and then wait.
     ///
     /// ```
     /// use anabranch::{Operation, sync::Notify};
@@ -149,8 +149,8 @@ impl Notify {
     /// Returns [`notified`](Self::notified) as an [operation](crate::Operation): for a time limit, for async code, for
     /// threads without a [`Cx`], and for [`select!`](crate::select).
     ///
-    /// It completes by each [`notify_waiters`](Self::notify_waiters) since its creation, or since it completed last,
-    /// and by [`notify_one`](Self::notify_one) while it waits. If it is dropped, it passes on the wake-up that it was
+    /// It completes on each [`notify_waiters`](Self::notify_waiters) since its creation, or since it completed last,
+    /// and on [`notify_one`](Self::notify_one) while it waits. If it is dropped, it passes on the wake-up that it was
     /// just given.
     ///
     /// ```
@@ -185,7 +185,7 @@ impl Notify {
     }
 }
 
-/// Waiting for a [`Notify`], as an operation. Made by [`Notify::notifying`].
+/// Waiting for a [`Notify`], as an operation. Created by [`Notify::notifying`].
 pub struct Notifying<'a> {
     notify: &'a Notify,
     /// The round in which the wait was created, or completed last.

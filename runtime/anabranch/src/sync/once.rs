@@ -1,6 +1,6 @@
 //! One-time initialisation: a cell that its first user initialises, and the same without a value.
 //!
-//! The initialiser holds the one permit of a [semaphore](super::raw_semaphore), and the others wait for it. If the
+//! The initialiser holds the only permit of a [semaphore](super::raw_semaphore), and the others wait for it. If the
 //! initialiser fails in any way, it gives the permit back, and the next user tries. If it succeeds, it sets `is_done`,
 //! and releases enough permits that no later user waits.
 //!
@@ -94,7 +94,7 @@ impl<T> OnceCell<T> {
         unsafe { (*self.value.get()).as_ref() }
     }
 
-    /// Returns the value; initialises it by `init` first if it is empty.
+    /// Returns the value; initialises it with `init` first if it is empty.
     ///
     /// # Errors
     /// Returns an error if the scope is cancelled. An initialiser that waits can be cancelled too: use
@@ -113,7 +113,7 @@ impl<T> OnceCell<T> {
         self.get_or_try_init(cx, |cx| Ok(init(cx)))
     }
 
-    /// Returns the value; initialises it by `init` first if it is empty.
+    /// Returns the value; initialises it with `init` first if it is empty.
     ///
     /// # Errors
     /// Returns the error of `init`, or an error if the scope is cancelled. The cell stays empty then.

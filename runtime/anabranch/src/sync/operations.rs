@@ -19,32 +19,32 @@ use crate::{
 };
 use std::{fmt, ptr};
 
-/// Locking a [`Mutex`], as an operation. Made by [`Mutex::locking`].
+/// Locking a [`Mutex`], as an operation. Created by [`Mutex::locking`].
 pub struct Locking<'a, T: ?Sized> {
     mutex: &'a Mutex<T>,
     wait: LockWait<'a>,
 }
 
-/// Acquiring permits of a [`Semaphore`], as an operation. Made by [`Semaphore::acquiring`].
+/// Acquiring permits of a [`Semaphore`], as an operation. Created by [`Semaphore::acquiring`].
 pub struct Acquiring<'a> {
     semaphore: &'a Semaphore,
     count: usize,
     wait: AcquireWait<'a>,
 }
 
-/// Locking an [`RwLock`] to read, as an operation. Made by [`RwLock::reading`].
+/// Locking an [`RwLock`] to read, as an operation. Created by [`RwLock::reading`].
 pub struct Reading<'a, T: ?Sized> {
     lock: &'a RwLock<T>,
     wait: AcquireWait<'a>,
 }
 
-/// Locking an [`RwLock`] to write, as an operation. Made by [`RwLock::writing`].
+/// Locking an [`RwLock`] to write, as an operation. Created by [`RwLock::writing`].
 pub struct Writing<'a, T: ?Sized> {
     lock: &'a RwLock<T>,
     wait: AcquireWait<'a>,
 }
 
-/// Waiting for an [`Event`], as an operation. Made by [`Event::waiting`].
+/// Waiting for an [`Event`], as an operation. Created by [`Event::waiting`].
 pub struct Waiting<'a> {
     wait: EventWait<'a>,
 }
@@ -55,8 +55,8 @@ impl<T: ?Sized> Mutex<T> {
     ///
     /// A future that is dropped leaves the queue. If it was just handed the lock, it passes the lock on. A future that
     /// was polled keeps its place in the queue until it is dropped, and may be handed the lock meanwhile. So if a task
-    /// neither polls nor drops it, because it awaits something else first, the waiters behind it may wait as long. See
-    /// [hazards](crate::guide::hazards#futures-that-are-neglected).
+    /// neither polls nor drops it, because it awaits something else first, the waiters behind it may have to wait for
+    /// that long. See [hazards](crate::guide::hazards#futures-that-are-neglected).
     ///
     /// ```
     /// use anabranch::{Operation, WaitError, sync::Mutex};
@@ -152,17 +152,17 @@ impl Semaphore {
 
 impl<T: ?Sized> RwLock<T> {
     /// Returns [`read`](Self::read) as an [operation](crate::Operation): for a time limit, for async code, for threads
-    /// without a [`Cx`](crate::Cx), and for [`select!`](crate::select). Its futures queue like those of
+    /// without a [`Cx`](crate::Cx), and for [`select!`](crate::select). Its futures queue like the futures of
     /// [`Mutex::locking`](super::Mutex::locking).
     ///
-    /// In one selection with [`writing`](Self::writing) of the same lock it may wait behind that while others read: see
-    /// [`Semaphore::acquiring`].
+    /// In one selection with [`writing`](Self::writing) of the same lock it may wait behind the writing operation while
+    /// other readers read: see [`Semaphore::acquiring`].
     pub fn reading(&self) -> Reading<'_, T> {
         Reading { lock: self, wait: AcquireWait::new(self.raw(), ONE) }
     }
 
     /// Returns [`write`](Self::write) as an [operation](crate::Operation): for a time limit, for async code, for
-    /// threads without a [`Cx`](crate::Cx), and for [`select!`](crate::select). Its futures queue like those of
+    /// threads without a [`Cx`](crate::Cx), and for [`select!`](crate::select). Its futures queue like the futures of
     /// [`Mutex::locking`](super::Mutex::locking).
     ///
     /// ```
@@ -191,7 +191,7 @@ impl Event {
     /// Returns [`wait`](Self::wait) as an [operation](crate::Operation): for a time limit, for async code, for threads
     /// without a [`Cx`](crate::Cx), and for [`select!`](crate::select).
     ///
-    /// An event is a state, and a wait looks at it when it begins. If the event is set and reset before that, the wait
+    /// An event is a state, and a wait checks it when it begins. If the event is set and reset before that, the wait
     /// does not notice it. [`Notify::notify_waiters`](super::Notify::notify_waiters) also wakes operations that were
     /// created and not waited for yet.
     ///
@@ -306,7 +306,7 @@ impl Attempt for Waiting<'_> {
 
 crate::cx::operation::into_future!(Waiting<'_>;);
 
-/// Implements `Waitable` by the field `wait`.
+/// Implements `Waitable` with the field `wait`.
 macro_rules! waitables {
     ($($name:ident $(<$t:ident>)?),*) => {$(
         waits_by!(wait: $name<'_ $(, $t)?> $(, [$t: ?Sized])?);

@@ -14,7 +14,8 @@ use std::{
     sync::Arc,
 };
 
-/// The access to the value of a [`Mutex`] that this keeps alive. Made by [`Mutex::lock_owned`]. Dropping it unlocks.
+/// A guard that gives access to the value of a [`Mutex`], and keeps the mutex alive. Created by [`Mutex::lock_owned`].
+/// Dropping it unlocks.
 #[must_use = "without the guard the mutex is unlocked at once"]
 pub struct OwnedMutexGuard<T: ?Sized> {
     mutex: Arc<Mutex<T>>,
@@ -24,15 +25,15 @@ pub struct OwnedMutexGuard<T: ?Sized> {
 
 // The guards of an `RwLock` are shared and sent like the `Arc`: whichever guard is the last drops the value.
 
-/// Shared access to the value of an [`RwLock`] that this keeps alive. Made by [`RwLock::read_owned`]. Dropping it
-/// unlocks.
+/// A guard that gives shared access to the value of an [`RwLock`], and keeps the lock alive. Created by
+/// [`RwLock::read_owned`]. Dropping it unlocks.
 #[must_use = "without the guard the lock is given back at once"]
 pub struct OwnedRwLockReadGuard<T: ?Sized> {
     lock: Arc<RwLock<T>>,
 }
 
-/// Exclusive access to the value of an [`RwLock`] that this keeps alive. Made by [`RwLock::write_owned`]. Dropping it
-/// unlocks.
+/// A guard that gives exclusive access to the value of an [`RwLock`], and keeps the lock alive. Created by
+/// [`RwLock::write_owned`]. Dropping it unlocks.
 #[must_use = "without the guard the lock is given back at once"]
 pub struct OwnedRwLockWriteGuard<T: ?Sized> {
     lock: Arc<RwLock<T>>,
@@ -231,7 +232,7 @@ impl<T: ?Sized> Drop for OwnedRwLockWriteGuard<T> {
     }
 }
 
-/// Implements `Debug` and `Display` by the value.
+/// Implements `Debug` and `Display` via the value.
 macro_rules! shown {
     ($($name:ident),*) => {$(
         impl<T: ?Sized + fmt::Debug> fmt::Debug for $name<T> {

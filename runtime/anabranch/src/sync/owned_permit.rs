@@ -7,8 +7,7 @@ use super::{
 use crate::cx::Cx;
 use std::{fmt, sync::Arc};
 
-/// Permits of a [`Semaphore`] that this keeps alive. Made by [`Semaphore::acquire_owned`]. Dropping them gives them
-/// back.
+/// Permits that keep their [`Semaphore`] alive. Created by [`Semaphore::acquire_owned`]. Dropping them gives them back.
 #[must_use = "permits that nobody holds are given back at once"]
 pub struct OwnedPermit {
     semaphore: Arc<Semaphore>,
@@ -94,7 +93,7 @@ impl OwnedPermit {
         &self.semaphore
     }
 
-    /// Drops the permits without giving them back. The semaphore has that many fewer from now on.
+    /// Drops the permits without giving them back. The semaphore has that many permits fewer from now on.
     ///
     /// ```
     /// use anabranch::sync::Semaphore;

@@ -6,16 +6,16 @@
 //! or thread that finds too few permits joins a queue. As in parking_lot (A. d'Antras) and in Go's `sync.Mutex`, a
 //! release does not hand permits over. It wakes as many waiters as the free permits suffice for, in queue order. These
 //! compete with fibers and threads that already run. A woken fiber may be bound to a worker that is busy for long, and
-//! a direct hand-over would keep the permits from all others for as long. Competing is also what makes a contended lock
-//! fast.
+//! a direct hand-over would keep the permits from all other waiters for as long. Competing is also what makes a
+//! contended lock fast.
 //!
 //! Overtaking is bounded in three ways.
 //! - *Strict*: while the first waiter wants more permits than are free, and no woken waiter is on its way, new callers
 //!   acquire nothing. So a stream of readers cannot starve a writer, nor can small requests starve a large one.
 //! - *Impatient*: a waiter that was woken and came too late becomes the first of the queue again. After [`PATIENCE`] it
 //!   requests a hand-over. The semaphore is strict then, and the next permits go to this waiter directly.
-//! - *Late*: while a woken waiter is on its way, releases do not wake the waiters behind it in vain. After
-//!   [`OVERTAKES`] releases and [`PATIENCE`] they no longer wait for it, and wake the next waiters.
+//! - *Late*: while a woken waiter is on its way, releases do not wake the waiters behind it in vain. Once [`OVERTAKES`]
+//!   releases have come and [`PATIENCE`] has passed, they no longer wait for it, and wake the next waiters.
 //!
 //! | word       | meaning                                                            | changed                                   |
 //! |------------|--------------------------------------------------------------------|-------------------------------------------|
@@ -27,9 +27,9 @@
 //!
 //! | bits            | may acquire                                  | a release                                                   |
 //! |-----------------|----------------------------------------------|-------------------------------------------------------------|
-//! | none            | any caller, by CAS                           | by CAS                                                      |
-//! | OPEN            | any caller, by CAS                           | by CAS                                                      |
-//! | WAITERS, OPEN   | any caller, by CAS                           | under the lock; by CAS where there is a single permit       |
+//! | none            | any caller, with a CAS                           | by CAS                                                      |
+//! | OPEN            | any caller, with a CAS                           | by CAS                                                      |
+//! | WAITERS, OPEN   | any caller, with a CAS                           | under the lock; with a CAS if there is a single permit       |
 //! | WAITERS         | only waiters that were woken, under the lock | under the lock                                              |
 //! | WAITERS, CLOSED | none                                         | under the lock                                              |
 //!
@@ -37,16 +37,17 @@
 //! Closing sets CLOSED under the lock and then wakes all waiters, with nothing given. A waiter enters the queue under
 //! the lock, and not if CLOSED is set. So none is left there. A waiter that was handed permits before keeps them.
 //!
-//! `promised` is what all woken waiters on their way want, or less (late waiters are no longer counted). A waiter whose
-//! state is `Woken` acquires, waits again or gives up, each under the lock, and takes its part out of `promised`.
+//! `promised` is the number of permits that all woken waiters on their way want, or less (late waiters are no longer
+//! counted). A waiter whose state is `Woken` acquires, waits again or gives up, each under the lock, and subtracts its
+//! permits from `promised`.
 //!
 //! Why no wake-up is lost. The invariant, whenever the lock of the queue is free and no release is between two batches:
 //! the first in the queue wants more than `free - promised`, or, if it wants a hand-over, more than `free`. Each
 //! operation that raises the right side, or changes the first in the queue, checks the invariant under the lock. Its
 //! last CAS expects exactly the word that it has checked. Two operations raise `free` without the lock: a release while
-//! the queue is empty, and a release while a single permit is already promised. `promised` never counts more than what
-//! is on its way, and every waiter on its way ends by one of the three steps above. A future that is never polled again
-//! counts as late.
+//! the queue is empty, and a release while a single permit is already promised. `promised` never counts more than the
+//! waiters on their way want, and every waiter on its way ends with one of the three steps above. A future that is
+//! never polled again counts as late.
 //!
 //! Orderings: releasing permits releases the word and acquiring them acquires it. The word is changed only by
 //! read-modify-writes, so an acquire of the last of several releases acquires them all. Where permits are handed over,

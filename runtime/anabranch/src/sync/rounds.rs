@@ -1,9 +1,9 @@
 //! Rounds: a queue of waiters whose waits all end at once, although the lock is released between two batches of
 //! wake-ups.
 //!
-//! Each entry records the round in which it joined. The thread that ends a round begins the next one, and then takes
+//! Each entry records the round in which it joined. The thread that ends a round begins the next round, and then takes
 //! the entries of the old round off, a batch at a time. All entries join at the back, so they are in the order of
-//! rounds and those of the old round are in front.
+//! rounds, with the entries of the old round in front.
 
 use crate::{
     sys::sync::{Mutex, lock},

@@ -26,15 +26,15 @@ pub(super) const ONE: u64 = 1;
 /// The permits that a writer takes.
 pub(super) const ALL: u64 = u32::MAX as u64;
 
-/// A value that many fibers and threads can read at a time, or one can change.
+/// A value that many fibers and threads can read at the same time, or one can change.
 ///
 /// Waiters are woken in the order of arrival, so neither readers nor writers starve: a reader that comes after a
 /// waiting writer waits behind it. Until a woken waiter runs, others may take the lock. A waiter that has been
 /// overtaken for a millisecond is handed the lock by the next release. Do not lock twice: a reader that reads again may
 /// wait behind a writer, which waits for that reader.
 ///
-/// There is no poisoning: see the [module](super). At most 4,294,967,295 readers hold the lock at a time; another one
-/// waits.
+/// There is no poisoning: see the [module](super). At most 4,294,967,295 readers hold the lock at a time; a further
+/// reader waits.
 ///
 /// ```
 /// use anabranch::sync::RwLock;
@@ -59,7 +59,7 @@ unsafe impl<T: ?Sized + Send> Send for RwLock<T> {}
 // SAFETY: one writer at a time sends the value from one thread to another, and readers share it, which is `Sync`.
 unsafe impl<T: ?Sized + Send + Sync> Sync for RwLock<T> {}
 
-/// Shared access to the value of an [`RwLock`]. Dropping it unlocks.
+/// A guard that gives shared access to the value of an [`RwLock`]. Dropping it unlocks.
 #[must_use = "without the guard the lock is given back at once"]
 pub struct RwLockReadGuard<'a, T: ?Sized> {
     lock: &'a RwLock<T>,
@@ -67,7 +67,7 @@ pub struct RwLockReadGuard<'a, T: ?Sized> {
     _value: PhantomData<&'a T>,
 }
 
-/// Exclusive access to the value of an [`RwLock`]. Dropping it unlocks.
+/// A guard that gives exclusive access to the value of an [`RwLock`]. Dropping it unlocks.
 #[must_use = "without the guard the lock is given back at once"]
 pub struct RwLockWriteGuard<'a, T: ?Sized> {
     lock: &'a RwLock<T>,

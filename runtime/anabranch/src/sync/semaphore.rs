@@ -16,7 +16,7 @@ use std::{fmt, mem};
 ///
 /// A fiber or thread that requests more permits than are free waits. Waiters are woken in the order of arrival,
 /// whatever number of permits they request. While the first of them requests more than are free, new callers wait
-/// behind it. Until a woken waiter runs, others may take what is free. A waiter that has been overtaken for a
+/// behind it. Until a woken waiter runs, others may take free permits. A waiter that has been overtaken for a
 /// millisecond is handed its permits as soon as there are enough. A [`Permit`] gives its permits back when it is
 /// dropped.
 ///
@@ -96,7 +96,7 @@ impl Semaphore {
     }
 
     /// Waits until `count` permits are free and takes them at once. A caller that requests more permits than there will
-    /// ever be waits for ever, and so do all later callers.
+    /// ever be waits forever, and so do all later callers.
     ///
     /// # Errors
     /// Returns `Closed` if the semaphore is closed, `Cancelled` if the scope is cancelled.
@@ -248,7 +248,7 @@ impl Permit<'_> {
         self.count
     }
 
-    /// Drops the permits without giving them back. The semaphore has that many fewer from now on.
+    /// Drops the permits without giving them back. The semaphore has that many permits fewer from now on.
     ///
     /// ```
     /// let semaphore = anabranch::sync::Semaphore::new(2);

@@ -34,7 +34,7 @@ pub(super) struct Turn {
     pub(super) given: Given,
 }
 
-/// What the last wait of a waiter has received.
+/// The outcome of the last wait of a waiter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Given {
     Nothing,

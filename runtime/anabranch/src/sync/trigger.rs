@@ -88,7 +88,7 @@ impl Trigger {
     }
 }
 
-/// A wait for a trigger, as an operation. Made by [`Trigger::waiting`].
+/// A wait for a trigger, as an operation. Created by [`Trigger::waiting`].
 pub struct Triggered<'a> {
     wait: LatchWait<&'a Latch>,
 }

@@ -7,15 +7,15 @@ use crate::{
     wait::Cancelled,
 };
 
-/// Waiting until no receiver is left, as an operation. Made by [`Sender::closing`].
+/// Waiting until no receiver is left, as an operation. Created by [`Sender::closing`].
 pub struct Closing<'a, T> {
     wait: CloseWait<'a, Log<T>>,
 }
 
 impl<T> Sender<T> {
     /// Waits until sending would fail: no receiver is left, or the channel is closed. So a sender can stop work whose
-    /// result no receiver will get. A wait sees the state of the time when it looks: if there is a new receiver by
-    /// then, it continues.
+    /// result no receiver will get. A wait checks the state when it is woken: if there is a new receiver by then, it
+    /// keeps waiting.
     ///
     /// # Errors
     /// Returns an error if the wait is cancelled.

@@ -18,7 +18,8 @@ pub use self::{
 /// Creates a channel that keeps the last `capacity` values and delivers every value to each receiver.
 ///
 /// Sending never waits. A receiver that has fallen behind by more than `capacity` values misses the oldest ones: its
-/// next receive returns [`RecvError::Lagged`] with their number, and the one after that the oldest value that is kept.
+/// next receive returns [`RecvError::Lagged`] with their number, and the receive after that returns the oldest value
+/// that is kept.
 ///
 /// # Panics
 /// Panics if `capacity` is zero, or if there is no memory for that many values, which is allocated here.

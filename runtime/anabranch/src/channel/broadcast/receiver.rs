@@ -101,7 +101,7 @@ impl<T> Receiver<T> {
         Ok(self.next().ok_or(TryRecvError::Empty)??)
     }
 
-    /// Iterates over all values, each received as by [`recv`](Self::recv), until the channel is closed. Missed values
+    /// Iterates over all values, each received as with [`recv`](Self::recv), until the channel is closed. Missed values
     /// appear as an error among the items, [`RecvError::Lagged`], and the iteration continues. If a wait is cancelled,
     /// that error is the last item.
     #[track_caller]
@@ -126,8 +126,9 @@ impl<T> Receiver<T> {
         iter::from_fn(next).fuse()
     }
 
-    /// Receives up to `limit` values and appends them to `into`; waits while there is none. Returns how many. Stops
-    /// before missed values, which the next receive reports. For a time limit use [`Cx::timeout`].
+    /// Receives up to `limit` values and appends them to `into`; waits while there is none. Returns the number of
+    /// values received. Stops before missed values, which the next receive reports. For a time limit use
+    /// [`Cx::timeout`].
     ///
     /// # Errors
     /// Returns the errors of [`recv`](Self::recv).
@@ -197,7 +198,7 @@ impl<T> Receiver<T> {
     }
 }
 
-/// Receiving, as an operation. Made by [`Receiver::receiving`].
+/// Receiving, as an operation. Created by [`Receiver::receiving`].
 pub struct Receiving<'a, T> {
     news: News<'a, Log<T>>,
     receiver: OwnerCell<&'a mut Receiver<T>>,

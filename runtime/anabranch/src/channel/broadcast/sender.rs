@@ -15,7 +15,7 @@ pub struct Sender<T> {
     pub(super) versioned: Arc<Versioned<Log<T>>>,
 }
 
-/// A [`Sender`] that does not keep the channel open. Made by [`Sender::downgrade`].
+/// A [`Sender`] that does not keep the channel open. Created by [`Sender::downgrade`].
 pub struct WeakSender<T> {
     pub(super) versioned: Arc<Versioned<Log<T>>>,
 }
@@ -65,7 +65,7 @@ impl<T> Sender<T> {
 
     /// Closes the channel: values sent before can still be received, and nothing can be sent any more.
     ///
-    /// Receivers cannot close it, since others receive the same.
+    /// Receivers cannot close it, because other receivers use it too.
     pub fn close(&self) {
         self.versioned.close();
     }
@@ -95,7 +95,7 @@ impl<T> Sender<T> {
         Arc::ptr_eq(&self.versioned, &other.versioned)
     }
 
-    /// Returns whether this sends to `receiver`.
+    /// Returns whether `receiver` receives from this channel.
     pub fn is_to(&self, receiver: &Receiver<T>) -> bool {
         Arc::ptr_eq(&self.versioned, &receiver.versioned)
     }

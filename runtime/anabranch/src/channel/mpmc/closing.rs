@@ -11,7 +11,7 @@ use crate::{
 };
 use std::fmt;
 
-/// Waiting until a channel is closed, as an operation. Made by [`Sender::closing`].
+/// Waiting until a channel is closed, as an operation. Created by [`Sender::closing`].
 pub struct Closing<'a, T> {
     channel: &'a Channel<T>,
     entry: Entry<()>,

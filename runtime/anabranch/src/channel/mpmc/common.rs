@@ -39,7 +39,8 @@ macro_rules! common {
                 self.channel.sender_count()
             }
 
-            /// Returns the number of weak senders. While other threads make or drop ends, the number may be off.
+            /// Returns the number of weak senders. While other threads create or drop ends, the number may be
+            /// inaccurate.
             pub fn weak_sender_count(&self) -> usize {
                 $crate::channel::mpmc::shared::Channel::weak_sender_count(&self.channel)
             }

@@ -1,4 +1,4 @@
-//! Channels with any number of senders and receivers, as users see them.
+//! Channels with any number of senders and receivers: the public interface.
 
 // `state <- shared <- waiting <- room_wait <- {permit <- permits}`, `common <- receiver <- sender <- permit`.
 pub(crate) mod buffer;
@@ -26,7 +26,7 @@ use crate::{channel::mpmc::shared::Channel, sys::sync::Arc};
 
 /// Creates a channel with room for `capacity` values.
 ///
-/// Its memory is allocated here, and none afterwards (very large channels allocate when they need it). A capacity of
+/// It allocates its memory here, and none later (very large channels allocate when they need it). A capacity of
 /// `usize::MAX` is no limit.
 ///
 /// # Panics
@@ -54,8 +54,8 @@ pub fn bounded<T>(capacity: usize) -> (Sender<T>, Receiver<T>) {
 
 /// Creates a channel with room for any number of values. Sending never waits.
 ///
-/// An idle one takes no more than 256 bytes if its values are small. It gives back the memory that it has grown by as
-/// it is drained.
+/// An idle channel takes at most 256 bytes if its values are small. As it is drained, it returns the memory by which it
+/// has grown.
 ///
 /// ```
 /// let (sender, receiver) = anabranch::channel::unbounded();
@@ -69,7 +69,7 @@ pub fn unbounded<T>() -> (Sender<T>, Receiver<T>) {
 
 /// Creates a channel without room: a sender waits until a receiver is there, and a receiver until a sender is there.
 ///
-/// A value that was sent was received, in whichever way it was sent, and [`len`](Receiver::len) is always 0.
+/// However a value is sent, it has been received once the send succeeds, and [`len`](Receiver::len) is always 0.
 /// [`try_send`](Sender::try_send) succeeds if a thread or fiber waits in a receive. It does not reach a waiting future
 /// or [`ReceiverSet`](crate::channel::ReceiverSet), since these may end without taking the value. A future or set takes
 /// the value of a waiting sender instead.

@@ -7,8 +7,8 @@ use crate::{
 };
 use std::{fmt, mem};
 
-/// The right to send one value without waiting, together with the sender. Made by [`Sender::reserve_owned`]. Unlike a
-/// [`Permit`] it can be stored and sent to another fiber. Dropping it gives the room back.
+/// The right to send one value without waiting, together with the sender. Created by [`Sender::reserve_owned`]. Unlike
+/// a [`Permit`] it can be stored and sent to another fiber. Dropping it gives the room back.
 #[must_use = "it keeps room that others wait for"]
 pub struct OwnedPermit<T> {
     /// `None` once the room was used or given back.

@@ -11,7 +11,7 @@ use crate::{
 };
 use std::fmt;
 
-/// The right to send one value without waiting. Made by [`Sender::reserve`]. Dropping it gives the room back.
+/// The right to send one value without waiting. Created by [`Sender::reserve`]. Dropping it gives the room back.
 #[must_use = "it keeps room that others wait for"]
 pub struct Permit<'a, T> {
     pub(super) channel: &'a Channel<T>,
@@ -92,7 +92,7 @@ impl<T> Drop for Permit<'_, T> {
     }
 }
 
-/// Reserving room, as an operation. Made by [`Sender::reserving`].
+/// Reserving room, as an operation. Created by [`Sender::reserving`].
 pub struct Reserving<'a, T> {
     wait: RoomWait<'a, T>,
 }

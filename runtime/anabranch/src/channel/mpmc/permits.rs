@@ -20,7 +20,7 @@ pub struct Permits<'a, T> {
 
 impl<T> Sender<T> {
     /// Waits until there is room for `count` values, and reserves it. Room that becomes free is set aside until it is
-    /// enough, so smaller requests cannot starve this one.
+    /// enough, so smaller requests cannot starve this request.
     ///
     /// # Errors
     /// Returns `Closed` if the channel is closed, `Cancelled` if the wait is cancelled. Nothing is reserved then.
@@ -100,7 +100,7 @@ impl<T> Drop for Permits<'_, T> {
     }
 }
 
-/// Reserving room for several values, as an operation. Made by [`Sender::reserving_many`].
+/// Reserving room for several values, as an operation. Created by [`Sender::reserving_many`].
 pub struct ReservingMany<'a, T> {
     wait: RoomWait<'a, T>,
 }

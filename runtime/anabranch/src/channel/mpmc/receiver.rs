@@ -30,8 +30,8 @@ use std::{
     iter::FusedIterator,
 };
 
-/// The receiving end of a channel; may be cloned. Each value goes to one of the clones. When the last one is dropped,
-/// the channel is closed and the values in it are dropped.
+/// The receiving end of a channel; may be cloned. Each value goes to one of the clones. When the last receiver is
+/// dropped, the channel is closed and the values in it are dropped.
 pub struct Receiver<T> {
     pub(in crate::channel) channel: Arc<Channel<T>>,
 }
@@ -145,9 +145,8 @@ impl<T> Receiver<T> {
         Ok(1 + self.channel.try_recv_many(into, limit - 1).unwrap_or(0))
     }
 
-    /// Iterates over all values, each received as by [`recv`](Self::recv), until the channel is closed. If a wait is
-    /// cancelled, that error is the last item. So a loop that is to end then uses `?`, and `sum`, `collect` and the
-    /// like give a `Result`.
+    /// Iterates over all values, each received as with [`recv`](Self::recv), until the channel is closed. If a wait is
+    /// cancelled, that error is the last item. So use `?` in a loop; `sum`, `collect` and the like return a `Result`.
     ///
     /// ```
     /// use anabranch::{Cancelled, WaitError, channel};
@@ -180,7 +179,7 @@ impl<T> Receiver<T> {
 
     /// Returns the receive as an [operation](crate::Operation): for a wait with a time limit, for async code, for
     /// [`Select`](crate::channel::Select) and [`select!`](crate::select). An operation that is dropped, or whose future
-    /// is, has received nothing.
+    /// is dropped, has received nothing.
     ///
     /// ```
     /// use anabranch::{Operation, WaitError, channel::unbounded};
@@ -214,7 +213,7 @@ impl<T> Drop for Receiver<T> {
     }
 }
 
-/// Receiving, as an operation. Made by [`Receiver::receiving`].
+/// Receiving, as an operation. Created by [`Receiver::receiving`].
 pub struct Receiving<'a, T> {
     channel: &'a Channel<T>,
     entry: Entry<Target<T>>,

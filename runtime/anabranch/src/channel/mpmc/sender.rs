@@ -31,12 +31,12 @@ use std::{cell::Cell, fmt, mem};
 /// outgrow the caches.
 const LONG: usize = if cfg!(shuttle) { 2 } else { 256 };
 
-/// The sending end of a channel; may be cloned. When the last one is dropped, the channel is closed.
+/// The sending end of a channel; may be cloned. When the last sender is dropped, the channel is closed.
 pub struct Sender<T> {
     pub(super) channel: Arc<Channel<T>>,
 }
 
-/// A [`Sender`] that does not keep the channel open. Made by [`Sender::downgrade`].
+/// A [`Sender`] that does not keep the channel open. Created by [`Sender::downgrade`].
 pub struct WeakSender<T> {
     channel: Arc<Channel<T>>,
 }
@@ -114,8 +114,8 @@ impl<T> Sender<T> {
     /// `default`, and for [`Select::try_now`](crate::channel::Select::try_now).
     ///
     /// # Errors
-    /// Returns the value in `Full` if there is no room, or in a rendezvous no such receiver; in `Closed` if the channel
-    /// is closed.
+    /// Returns the value in `Full` if there is no room, or, in a rendezvous, no such receiver; returns it in `Closed`
+    /// if the channel is closed.
     ///
     /// ```
     /// use anabranch::channel::{TrySendError, bounded};
@@ -200,7 +200,7 @@ impl<T> WeakSender<T> {
         self.channel.sender_count()
     }
 
-    /// Returns the number of weak senders. While other threads make or drop ends, the number may be off.
+    /// Returns the number of weak senders. While other threads create or drop ends, the number may be inaccurate.
     ///
     /// ```
     /// let (sender, _receiver) = anabranch::channel::unbounded::<u8>();
@@ -234,7 +234,7 @@ impl<T> Drop for Sender<T> {
     }
 }
 
-/// Sending, as an operation. Made by [`Sender::sending`].
+/// Sending, as an operation. Created by [`Sender::sending`].
 pub struct Sending<'a, T> {
     channel: &'a Channel<T>,
     entry: Entry<Offer<T>>,
@@ -350,7 +350,7 @@ mod tests {
     use super::*;
     use crate::{channel::unbounded, run, spawn};
 
-    /// What is left of a share of 100 after a message is sent where so many wait.
+    /// The remainder of a share of 100 after a message is sent while so many senders wait.
     fn left(cx: &Cx<'_>, waiting: usize) -> u32 {
         let (sender, _receiver) = unbounded();
         (0..waiting).for_each(|n| sender.try_send(n).unwrap());

@@ -1,9 +1,9 @@
 //! The basis of channels with any number of senders and receivers: a queue of values and two queues of waiters, under
 //! one lock.
 //!
-//! The idea. The lock is held for a few instructions and unlocked by a store. So a message costs two read-modify-writes
-//! in all, one to send and one to receive, which is fewer than lock-free queues need. Rare operations (closing,
-//! cancelling, reserving) stay simple. (kanal works in the same way.)
+//! The idea. The lock is held for a few instructions and unlocked with a store. So a message costs two
+//! read-modify-writes in all, one to send and one to receive, which is fewer than lock-free queues need. Rare
+//! operations (closing, cancelling, reserving) stay simple. (kanal works in the same way.)
 //!
 //! | capacity | a sender                                                 | else it waits                       |
 //! |----------|----------------------------------------------------------|-------------------------------------|
@@ -12,42 +12,43 @@
 //! | 0        | hands its value to a thread or fiber that waits to receive | it keeps its value: an *offer*     |
 //!
 //! - **Values stay in the queue.** A waiting receiver is woken for a value, not given it. A receiver that was woken and
-//!   will not receive (its future was dropped) wakes the next one. So no value can be lost on the way.
+//!   will not receive (its future was dropped) wakes the next receiver. So no value can be lost on the way.
 //! - **A rendezvous hands values over** to threads and fibers, which wait in `receivers`. The value goes into a
 //!   [`Target`] of the receiver whose wait is ended for it: no other thread can take it, and closing does not touch it.
 //!   Its bits are copied before the selection, and count if the selection succeeds. A receiver whose wait ended
-//!   otherwise forgets what it finds there. After a wait that a waitable has ended, a thread or fiber always makes an
-//!   attempt, and nothing in between can unwind. So a value that was handed over was received.
+//!   otherwise ignores the bits that it finds there. After a wait that a waitable has ended, a thread or fiber always
+//!   makes an attempt, and nothing in between can unwind. So a value that was handed over was received.
 //! - **A rendezvous hands nothing to futures and members of sets**: a future may be dropped instead of polled, and a
 //!   set may never receive again. They wait in `listeners`. A sender that waits with an offer wakes the first listener,
-//!   which takes the offer when it runs. A listener that leaves without a look wakes the next one, while there are
-//!   offers. `try_send` does not wait, so it never meets a listener. The queue of values of a rendezvous is always
-//!   empty.
+//!   which takes the offer when it runs. A listener that leaves without taking an offer wakes the next listener, while
+//!   there are offers. `try_send` does not wait, so it never meets a listener. The queue of values of a rendezvous is
+//!   always empty.
 //! - **Offers are taken in their order**, by the thread that makes room: it moves the value of the first sender that
 //!   still waits into the queue, or, with capacity 0, takes it. Only the selection shows whether that sender still
 //!   waits, and after it the sender's waitable may be gone. So the bits of the value are copied first, and count if the
-//!   selection succeeds. The sender in turn goes by the outcome of its wait, and forgets its value if the wait was
+//!   selection succeeds. The sender in turn checks the outcome of its wait, and forgets its value if the wait was
 //!   selected with `is_taken`.
 //! - **A thread takes room by itself.** To wake a thread costs far more than a message. If each receive moved the offer
 //!   of a thread into the queue, each would wake a thread for one message, and the queue would stay full. So a thread
 //!   that waits for room is woken without a hand-over, and retries. By then the receiver has made more room, and the
-//!   thread sends many values. One such sender at a time is on its way (`is_sender_called`). It wakes the next one
+//!   thread sends many values. One such sender at a time is on its way (`is_sender_called`). It wakes the next sender
 //!   after its attempt if there is room left. So another sender may take the room first, and the thread waits again.
-//! - While senders wait there is no room, or one of them was woken and has not retried. While receivers wait, each
-//!   value in the queue is one for which another receiver was woken: each value that comes into the queue, from a
-//!   sender or by moving up, wakes one.
-//! - **No selection meets itself**: one that would send into a rendezvous or receive from it, whichever can be done
-//!   first, waits for another fiber or thread, although it is in both queues.
+//! - While senders wait there is no room, or one of them was woken and has not retried. While receivers wait, another
+//!   receiver was woken for each value in the queue: each value that enters the queue, from a sender or from an offer,
+//!   wakes a receiver.
+//! - **No selection meets itself**: a selection that would send into a rendezvous or receive from it, whichever can be
+//!   done first, waits for another fiber or thread, although it is in both queues.
 //! - **Permits** are reserved room. They are given out like room, to offers without a value. While the first sender
 //!   wants several, room that becomes free is set aside for it: it counts as permits of that sender (`Offer::missing`).
 //!   So smaller requests cannot starve it, and while senders wait there is still no room. A sender that leaves before
-//!   it has all of them gives them back. It is handed the last one, also on a thread, which could find too little.
+//!   it has all of them gives them back. It is handed the last permit, even if it is a thread, because a thread that
+//!   retries could find too little room.
 //!
 //! Closing sets a flag, after which no offer is taken, and ends all waits. Each waiter attempts again and sees the
 //! flag.
 //!
-//! All of it is in one or two cache lines, which move to the thread that has the lock: neither side writes anything
-//! that the other need not see. So no fields are kept apart, and an idle channel with its first block fits into 256
+//! All of it is in one or two cache lines, which move to the thread that has the lock: neither side writes data that
+//! the other side does not need. So no fields are kept apart, and an idle channel with its first block fits into 256
 //! bytes.
 //!
 //! **A thread that spins** for a value or for room reads `queued`, which each critical section stores as it ends. So
@@ -56,8 +57,8 @@
 //! is free. If it sent into the first free place, the queue would be full again, and the lock would change threads for
 //! each message. With four senders, a receiver and a capacity of 128 on two cores a message takes 38 ns instead of 127.
 //!
-//! Who keeps what alive: the ends hold the channel in an `Arc`. Values are dropped and waiters woken after the lock is
-//! released. The ends are counted beside the lock. The last sender, and the last receiver, closes.
+//! Ownership: the ends hold the channel in an `Arc`. Values are dropped and waiters woken after the lock is released.
+//! The ends are counted beside the lock. Dropping the last sender or the last receiver closes the channel.
 
 use crate::{
     channel::{

@@ -1,4 +1,5 @@
-//! What the lock of a channel guards, and the steps under it. The [channel](super::shared) explains them.
+//! The state that the lock of a channel guards, and the steps under the lock. The [channel](super::shared) explains
+//! them.
 
 use crate::{
     channel::{TryRecvError, closing::CloseQueue, mpmc::buffer::Buffer},

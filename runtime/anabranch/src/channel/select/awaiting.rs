@@ -16,7 +16,7 @@ use std::{
     task::{Context, Poll, Wake, Waker},
 };
 
-/// Waiting for a future, as an operation. Made by [`awaiting`].
+/// Waiting for a future, as an operation. Created by [`awaiting`].
 pub struct Awaiting<F: Future> {
     /// `None` after its end.
     future: RefCell<Option<Pin<Box<F>>>>,
@@ -51,7 +51,7 @@ impl Wake for LatchWaker {
 /// Returns the wait for a future as an operation, for [`Select`](crate::channel::Select) and
 /// [`select!`](crate::select).
 ///
-/// A selection polls the future, also if it then completes another operation. To continue with the same future in a
+/// A selection polls the future, even if it then completes another operation. To continue with the same future in a
 /// later selection, pass a reference: `awaiting(&mut future)` of a future that is [`Unpin`], such as a
 /// [`JoinHandle`](crate::JoinHandle) or a `Pin<Box<_>>`. Allocates twice.
 ///
@@ -59,8 +59,8 @@ impl Wake for LatchWaker {
 /// [`Cx::block_on`](crate::Cx::block_on).
 ///
 /// # Panics
-/// A selection panics if it attempts the operation again after its end, as a [`Select`](crate::channel::Select) does
-/// that is used again.
+/// A selection panics if it attempts the operation again after its end, as happens when a
+/// [`Select`](crate::channel::Select) is reused.
 ///
 /// ```
 /// use anabranch::{channel, select};

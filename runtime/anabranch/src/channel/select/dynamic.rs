@@ -72,7 +72,7 @@ impl<O: Operation> Select<O> {
         self.len() - 1
     }
 
-    /// Removes an operation. The last one gets its index.
+    /// Removes an operation. The last operation gets its index.
     ///
     /// Remove a receive from a closed channel, and a one-shot receive that has completed, since such a receive returns
     /// an error at once each time. Remove a send that has completed, since it panics if it is attempted again.

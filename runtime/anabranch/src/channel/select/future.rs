@@ -4,8 +4,9 @@
 //! `((((), a), b), c)`, of known types. So the future can be sent if the operations can.
 //!
 //! A `Select` keeps its operations itself and lends itself to the future. A future may be forgotten, but the operations
-//! pinned in it and those in the vector of a `Select` are not moved. So the selection ends the wait before it moves an
-//! operation, whatever became of the future. Operations that live on pass on what they were given in vain.
+//! pinned in it and the operations in the vector of a `Select` are not moved. So the selection ends the wait before it
+//! moves an operation, whatever has happened to the future. An operation that outlives the selection passes on anything
+//! that it was handed but did not use.
 
 use super::choose::Choice;
 use crate::{
@@ -58,7 +59,7 @@ impl<A: Arms, O: OneArm> Arms for (A, O) {
     }
 }
 
-/// Does one of the operations, or none if there is a default and none can be done at once.
+/// Completes one of the operations, or none if there is a default and no operation is ready.
 #[doc(hidden)]
 #[must_use = "futures do nothing unless they are awaited"]
 pub struct Choosing<A: Arms> {

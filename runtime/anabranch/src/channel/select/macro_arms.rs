@@ -36,24 +36,24 @@ pub trait Selectable<D>: Attempt<Output = D> {}
 #[diagnostic::do_not_recommend]
 impl<A: Attempt<Output = D>, D> Selectable<D> for A {}
 
-/// Makes an arm of an operation.
+/// Turns an operation into an arm.
 ///
 /// The type of the arm is opaque, and its result a parameter of a trait. So the compiler requires an operation in this
-/// call alone, and reports a mistake at the expression that is no operation.
+/// call alone, and reports a mistake at the expression that is not an operation.
 #[doc(hidden)]
 #[inline]
 pub fn arm<O: Selectable<D>, D>(operation: O) -> impl OneArm<Done = D> {
     arm_if(Some(operation))
 }
 
-/// Makes an arm of an operation, or one that is never done.
+/// Turns an operation into an arm, or makes an arm that is never ready.
 #[doc(hidden)]
 #[inline]
 pub fn arm_if<O: Selectable<D>, D>(operation: Option<O>) -> impl OneArm<Done = D> {
     Arm { operation, done: Cell::new(None), turn: Cell::new(0) }
 }
 
-/// Returns the result of an arm, or `None` if another arm was done.
+/// Returns the result of an arm, or `None` if another arm was completed.
 #[doc(hidden)]
 #[inline]
 #[allow(clippy::needless_pass_by_value, reason = "the operation ends here, before the body of the arm begins")]
@@ -138,8 +138,8 @@ impl<O: Operation> AnyArm for Arm<O> {
     }
 }
 
-/// Does one of the operations. Does none if there is a default and none can be done at once, or if there is an `else`
-/// and the conditions of all arms are false.
+/// Completes one of the operations. Completes none if there is a default and no operation is ready, or if there is an
+/// `else` and the conditions of all arms are false.
 ///
 /// The arms are borrowed exclusively, so no arm is among them twice: each has only one entry to wait with.
 #[doc(hidden)]

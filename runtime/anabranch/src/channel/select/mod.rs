@@ -2,14 +2,15 @@
 //!
 //! An operation is a waitable together with an attempt (see `cx::attempt`). A selection attempts one operation after
 //! the other. If none succeeds, it waits at all their waitables at once with one waiter, whose word records which of
-//! them ended the wait. That operation is attempted first, as it may have been given something. What another waitable
-//! was about to give goes to other waiters, since the word is already selected.
+//! them ended the wait. That operation is attempted first, as it may have been given something. A value that another
+//! waitable was about to hand over goes to other waiters, because the word is already selected.
 //!
 //! In async code one future does the same. It ends its wait when it is dropped. The operation passes on what was handed
 //! over by then (see `cx::attempt`).
 //!
-//! A fair selection attempts the operations in random order. So of those that can be done each is chosen with the same
-//! probability, at any index. Operations that keep waiting, like the members of a set, take turns: see `channel::set`.
+//! A fair selection attempts the operations in random order. So each operation that is ready is chosen with the same
+//! probability, whatever its index. Operations that keep waiting, like the members of a set, take turns: see
+//! `channel::set`.
 
 // `choose <- {arms <- future, persistent <- any_number}`.
 #[cfg(not(loom))]

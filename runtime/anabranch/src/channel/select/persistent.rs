@@ -1,9 +1,9 @@
-//! The operations of a `Select` that keep waiting between its waits: as members of a set, see `channel::set`.
+//! The operations of a `Select` that keep waiting between its waits, like the members of a set (see `channel::set`).
 //!
-//! Registering at all waitables of a selection, and leaving them again, takes time linear in their number. If no other
-//! waiter can want what an operation waits for, the operation may keep waiting while the selection is not used. So a
-//! selection of such operations that is used again leaves them registered, and each operation that is woken is called.
-//! The cost of a wait then does not depend on their number.
+//! Registering at all waitables of a selection, and leaving them again, takes time linear in their number. If an
+//! operation waits for something that no other waiter can take, the operation may keep waiting while the selection is
+//! not used. So a selection of such operations that is used again leaves them registered, and each operation that is
+//! woken is called. The cost of a wait then does not depend on their number.
 //!
 //! An *exclusive* operation has a waitable of its own, which only the other end of a channel reaches. At a waitable
 //! with other waiters, an idle operation would keep wake-ups from them.

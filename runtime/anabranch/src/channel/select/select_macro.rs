@@ -1,6 +1,6 @@
 //! The macro `select!`, which builds the [arms](super::macro_arms) and runs the body of one of them.
 
-/// Waits for the first of several operations, does only that one, and runs its arm.
+/// Waits for the first of several operations, completes only that operation, and runs its arm.
 ///
 /// ```text
 /// select!(cx, {
@@ -26,10 +26,10 @@
 /// `else` runs; without it the macro waits until it is cancelled. A pattern may be refutable if there is an `else`,
 /// which then runs for a result that does not match. That result is dropped.
 ///
-/// If several operations can be done at once, one of them is chosen at random, each with the same probability.
-/// `select!(biased cx, { .. })` takes the first in the order in which they are written. The operations end before the
-/// body begins, so it may use the channels again. `?`, `break` and `return` in the body mean what they mean around the
-/// macro. Values that other arms were to send are dropped, unless they are borrowed.
+/// If several operations are ready, one of them is chosen at random, each with the same probability.
+/// `select!(biased cx, { .. })` takes the first in the order in which they are written. All operations have ended when
+/// the body begins, so the body may use the channels again. `?`, `break` and `return` in the body have the same meaning
+/// as around the macro. Values that other arms were to send are dropped, unless they are borrowed.
 ///
 /// Takes time linear in the number of arms. For hundreds of receivers see [`ReceiverSet`](crate::channel::ReceiverSet).
 ///
@@ -86,7 +86,7 @@
 ///
 /// # Plain threads
 /// `select!(blocking, { .. })`, or `select!(biased blocking, { .. })`, is for threads without a `Cx`: it blocks the
-/// thread, see [plain threads](crate::channel#plain-threads). Its value is that of the body. Use
+/// thread, see [plain threads](crate::channel#plain-threads). Its value is the value of the body. Use
 /// [`after`](crate::channel::after) there, since `cx.sleeping` needs a `cx`.
 ///
 /// ```
@@ -103,9 +103,9 @@
 ///
 /// # Async code
 /// Async code has no `cx`: `select!(async, { .. })`, or `select!(biased async, { .. })`, awaits on any runtime. Its
-/// value is that of the body, since nothing cancels it. The future may be dropped at any time; an operation that was
-/// not done then is not done. Use [`sleep_async(duration)`](crate::fiber::sleep_async) there: `cx.sleeping` needs a
-/// `cx` and does not compile.
+/// value is the value of the body, since nothing cancels it. The future may be dropped at any time; an operation that
+/// has not completed by then has no effect. Use [`sleep_async(duration)`](crate::fiber::sleep_async) there:
+/// `cx.sleeping` needs a `cx` and does not compile.
 ///
 /// ```
 /// use anabranch::{channel::oneshot, fiber::sleep_async, select};
@@ -148,7 +148,7 @@ macro_rules! select {
     };
 }
 
-/// The arms, one after the other, each with a name of its own by the hygiene of macros; then the whole.
+/// The arms, one after the other, each with a unique name thanks to macro hygiene; then the whole.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __select {

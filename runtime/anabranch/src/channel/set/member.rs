@@ -1,4 +1,4 @@
-//! A member of a set of receivers, and what is kept for it. See `set`.
+//! A member of a set of receivers, and its data. See `set`.
 
 use crate::{
     channel::set::{

@@ -1,17 +1,17 @@
-//! A set of receivers, from which a program receives as from one.
+//! A set of receivers, from which a program receives as from a single receiver.
 //!
-//! The idea is that of `FuturesUnordered` and of epoll. Each member of a set waits at its channel by a waiter of its
+//! The idea comes from `FuturesUnordered` and epoll. Each member of a set waits at its channel with a waiter of its
 //! own, on which no thread is suspended. A wake-up of that waiter *calls* the member: it pushes the member's token on a
 //! stack of called members (Treiber 1986). The set takes all tokens of that stack at once, and receives from one member
-//! after the other. A member that may have more values gets another turn after the others. A member that has none waits
-//! at its channel again. So the cost of a message does not depend on the number of members: the set never looks at
-//! members without a value.
+//! after the other. A member that may have more values gets another turn after the others. A member without values
+//! waits at its channel again. So the cost of a message does not depend on the number of members: the set never looks
+//! at members without a value.
 //!
 //! | a member is | meaning                                              | left by                                             |
 //! |-------------|------------------------------------------------------|-----------------------------------------------------|
 //! | waiting     | its waiter is at the channel                         | the thread that takes it out calls it; it leaves  |
-//! | called      | its token is at the ready queue, or on its way there         | the set takes all that are there -> ready           |
-//! | ready       | it is in the list `now` or in `later`                | it has nothing -> waiting; it has ended             |
+//! | called      | its token is at the ready queue, or on its way there         | the set takes all tokens -> ready           |
+//! | ready       | it is in the list `now` or in `later`                | it has no value -> waiting; it has ended             |
 //! | left        | called or ready, and no member any more              | freed when it comes out of the list                 |
 //!
 //! | word of the ready queue | meaning                        | left by                                                        |
@@ -21,7 +21,7 @@
 //! | CALLED + token    | the token that was called last  | a call -> CALLED + its token; the set takes all -> QUIET; the end -> GONE |
 //! | GONE             | the set is no more             |                                                                |
 //!
-//! So a message for a waiting member costs three read-modify-writes: that of the sender at the channel, the call, and
+//! So a message for a waiting member costs three read-modify-writes: one by the sender at the channel, the call, and
 //! the new wait. There is no reference count and no flag beside the word. A member without further values waits again
 //! at once, without another turn.
 //!
@@ -32,11 +32,11 @@
 //! Ownership. The set owns an entry and frees it when its member leaves. If the entry has been called and is still in a
 //! list, it is `left`, and is freed when it comes out of the list. A caller accesses the entry and the ready queue only
 //! until its token is in the word. A set may end while some calls have not pushed their token. It then leaves the ready
-//! queue to these callers: each frees its entry, and the last one frees the ready queue. (The set does not wait for
+//! queue to these callers: each frees its entry, and the last caller frees the ready queue. (The set does not wait for
 //! them, because foreign wakers may run between the removal of a waiter from its channel and its wake-up.)
 //!
-//! Orderings: those of [`word`](crate::wait::state_word), by which the set waits too. A call releases and taking all
-//! tokens acquires, so what was sent before is found. GONE releases what was done to the entries that were left. `late`
+//! Orderings: as in [`word`](crate::wait::state_word), with which the set waits too. A call releases and taking all
+//! tokens acquires, so what was sent before is found. GONE releases the writes to the entries that were left. `late`
 //! releases and acquires, so the last access to the ready queue comes before its end.
 
 pub(crate) mod member;
@@ -73,13 +73,14 @@ struct Slot<R: Source> {
     taken: Option<Taken<R>>,
 }
 
-/// A set of receivers, from which a program receives as from one.
+/// A set of receivers, from which a program receives as from a single receiver.
 ///
 /// A receive takes the same time for any number of members. It is fair: all members that have values take turns.
 /// Members can be added and removed at any time. The set reports once that the channel of a member has closed, and the
 /// member then leaves.
 ///
-/// A member should be the only receiver of its channel: it holds back values that arrive while the set is not used.
+/// A member should be the only receiver of its channel: it holds back values that arrive while the set is not
+/// receiving.
 ///
 /// From a [rendezvous](super::rendezvous) a set receives the values of waiting senders. A rendezvous stores no value,
 /// so a sender cannot send to a set that is not receiving, and `try_send` ignores the set.
@@ -297,7 +298,7 @@ impl<R: Receive> ReceiverSet<R> {
     }
 }
 
-/// A receive from a set, as an operation. Made by [`ReceiverSet::receiving`].
+/// A receive from a set, as an operation. Created by [`ReceiverSet::receiving`].
 pub struct SetReceiving<'a, R: Receive> {
     set: OwnerCell<&'a mut ReceiverSet<R>>,
     node: WaitNode,

@@ -2,12 +2,12 @@
 
 use crate::{channel::set::source::Source, sys::sync::Arc};
 
-/// A receiver that can be a member of a [`ReceiverSet`](crate::channel::ReceiverSet): those of all flavours, and the
-/// endpoints of [conversations](mod@crate::proto), each of which leaves the set with what it has received. It is
-/// sealed.
+/// A receiver that can be a member of a [`ReceiverSet`](crate::channel::ReceiverSet): the receivers of all flavours,
+/// and the endpoints of [conversations](mod@crate::proto), each of which leaves the set with the message that it has
+/// received. It is sealed.
 #[allow(private_bounds, reason = "sealed")]
 pub trait Receive: Source<Value = <Self as Receive>::Item> {
-    /// What is received.
+    /// The type of the received values.
     type Item;
 }
 
@@ -28,7 +28,7 @@ impl<T> Receive for crate::channel::watch::Receiver<T> {
     type Item = Arc<T>;
 }
 
-/// What it has missed is received, too.
+/// The number of missed values is received, too.
 impl<T> Receive for crate::channel::broadcast::Receiver<T> {
     type Item = Result<Arc<T>, crate::channel::broadcast::Lagged>;
 }

@@ -1,4 +1,4 @@
-//! What a set of receivers requires of its members.
+//! The interface that a set of receivers requires of its members.
 
 use crate::{
     channel::{RecvError, TryRecvError},
@@ -26,7 +26,7 @@ pub(crate) fn received<V>(
     iter::from_fn(next).fuse()
 }
 
-/// What a set requires of its members.
+/// The interface that a set requires of its members.
 pub(crate) trait Source {
     type Value;
     /// The data that a wait needs. Stays in place until the wait is withdrawn or over.

@@ -7,7 +7,7 @@ use crate::{
     wait::Cancelled,
 };
 
-/// Waiting until a stream is closed, as an operation. Made by [`Sender::closing`].
+/// Waiting until a stream is closed, as an operation. Created by [`Sender::closing`].
 pub struct Closing<'a> {
     wait: CloseWait<'a>,
 }

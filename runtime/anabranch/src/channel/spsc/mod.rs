@@ -25,8 +25,7 @@ use crate::channel::spsc::stream::stream;
 
 /// Creates a stream with room for `capacity` values.
 ///
-/// Its memory is allocated here, and none afterwards. A send is one atomic exchange; a receive is a load and an
-/// exchange.
+/// It allocates its memory here, and none later. A send is one atomic exchange; a receive is a load and an exchange.
 ///
 /// # Panics
 /// Panics if `capacity` is zero (see [`rendezvous`](super::rendezvous)), or if there is no memory for that many values.
@@ -50,10 +49,10 @@ pub fn bounded<T>(capacity: usize) -> (Sender<T>, Receiver<T>) {
 
 /// Creates a stream with room for any number of values.
 ///
-/// Sending never waits. A send is one atomic exchange; a receive of a value that is there is one load. Memory is
-/// allocated in slabs of some 200 bytes (more for large values). Each slab is freed once its values have been received;
-/// an idle stream has one. If the receiver is on another thread and has had to wait, slabs grow up to 4 KB, until it
-/// waits again.
+/// Sending never waits. A send is one atomic exchange; a receive of a value that has arrived is one load. Memory is
+/// allocated in slabs of about 200 bytes (more for large values). Each slab is freed once its values have been
+/// received; an idle stream has one. If the receiver is on another thread and has had to wait, slabs grow up to 4 KB,
+/// until it waits again.
 ///
 /// ```
 /// use anabranch::channel::spsc;

@@ -46,7 +46,7 @@ impl<T> Sender<T> {
     /// plain threads, and for [`select!`](crate::select).
     ///
     /// # Panics
-    /// The operation panics if it is attempted again after it has completed: the permit has the sender then.
+    /// The operation panics if it is attempted again after it has completed, because the permit then owns the sender.
     ///
     /// ```
     /// use anabranch::{Operation, channel::spsc};

@@ -136,9 +136,8 @@ impl<T> Receiver<T> {
         Ok(into.len() - before + 1)
     }
 
-    /// Iterates over all values, each received as by [`recv`](Self::recv), until the stream is closed. If a wait is
-    /// cancelled, that error is the last item. So a loop that is to end then uses `?`, and `sum`, `collect` and the
-    /// like give a `Result`.
+    /// Iterates over all values, each received as with [`recv`](Self::recv), until the stream is closed. If a wait is
+    /// cancelled, that error is the last item. So use `?` in a loop; `sum`, `collect` and the like return a `Result`.
     ///
     /// ```
     /// use anabranch::{Cancelled, channel::spsc};
@@ -214,7 +213,7 @@ impl<T> Receiver<T> {
     }
 }
 
-/// Receiving from a stream, as an operation. Made by [`Receiver::receiving`].
+/// Receiving from a stream, as an operation. Created by [`Receiver::receiving`].
 // The wait comes first, for the entry of a persistent operation: see `channel::set::member`.
 #[repr(C)]
 pub struct Receiving<'a, T> {

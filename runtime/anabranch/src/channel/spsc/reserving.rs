@@ -1,4 +1,4 @@
-//! The wait for room in a stream. Room that is there stays, since there is only one sender.
+//! The wait for room in a stream. Room that is available remains available, because there is only one sender.
 
 use crate::{
     channel::{
@@ -10,13 +10,13 @@ use crate::{
 };
 use std::fmt;
 
-/// The right to send one value without waiting. Made by [`Sender::reserve`](super::Sender::reserve).
+/// The right to send one value without waiting. Created by [`Sender::reserve`](super::Sender::reserve).
 #[must_use = "it is there to be used"]
 pub struct Permit<'a, T> {
     pub(super) producer: &'a mut Producer<T>,
 }
 
-/// Reserving room in a stream, as an operation. Made by [`Sender::reserving`](super::Sender::reserving).
+/// Reserving room in a stream, as an operation. Created by [`Sender::reserving`](super::Sender::reserving).
 pub struct Reserving<'a, T> {
     /// `None` once a permit has it.
     producer: OwnerCell<Option<&'a mut Producer<T>>>,

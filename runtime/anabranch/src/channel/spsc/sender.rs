@@ -208,7 +208,7 @@ impl<T> Sender<T> {
     }
 }
 
-/// A send into a stream, as an operation. Made by [`Sender::sending`].
+/// A send into a stream, as an operation. Created by [`Sender::sending`].
 pub struct Sending<'a, T> {
     reserving: Reserving<'a, T>,
     value: Cell<Option<T>>,

@@ -8,7 +8,7 @@ use crate::{
     wait::Cancelled,
 };
 
-/// Waiting until no receiver is left, as an operation. Made by [`Sender::closing`].
+/// Waiting until no receiver is left, as an operation. Created by [`Sender::closing`].
 pub struct Closing<'a, T> {
     wait: CloseWait<'a, Arc<T>>,
 }
@@ -16,8 +16,8 @@ pub struct Closing<'a, T> {
 impl<T> Sender<T> {
     /// Waits until no receiver is left, or the channel is closed by [`close`](Self::close). So a sender can stop work
     /// whose result no receiver will see. [`subscribe`](Self::subscribe) may make a new receiver afterwards, so
-    /// [`is_closed`](Self::is_closed) tells only of `close`. A wait sees the state of the time when it looks: if there
-    /// is a new receiver by then, it continues.
+    /// [`is_closed`](Self::is_closed) reports only `close`. A wait checks the state when it is woken: if there is a new
+    /// receiver by then, it keeps waiting.
     ///
     /// # Errors
     /// Returns an error if the wait is cancelled.

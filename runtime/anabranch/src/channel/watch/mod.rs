@@ -49,7 +49,7 @@ pub struct Sender<T> {
     versioned: Arc<Versioned<Arc<T>>>,
 }
 
-/// A [`Sender`] that does not keep the channel open. Made by [`Sender::downgrade`].
+/// A [`Sender`] that does not keep the channel open. Created by [`Sender::downgrade`].
 pub struct WeakSender<T> {
     versioned: Arc<Versioned<Arc<T>>>,
 }
@@ -62,8 +62,8 @@ pub struct Receiver<T> {
 }
 
 impl<T> Sender<T> {
-    /// Replaces the value, and wakes all receivers that wait for a new one. Does so also if there is no receiver, for
-    /// receivers that are created later. Never waits. Allocates once.
+    /// Replaces the value, and wakes all receivers that wait for a new value. The value is replaced even if there is no
+    /// receiver, for receivers that are created later. Never waits. Allocates once.
     ///
     /// # Errors
     /// Returns the value if the channel was closed by [`close`](Self::close).
@@ -80,7 +80,7 @@ impl<T> Sender<T> {
         self.versioned.look(|state| Arc::clone(&state.content))
     }
 
-    /// Creates another receiver. It counts the latest value as received, and waits for the next one.
+    /// Creates another receiver. It counts the latest value as received, and waits for the next value.
     ///
     /// ```
     /// let (sender, _) = anabranch::channel::watch::channel(1);
@@ -232,7 +232,7 @@ impl<T> Receiver<T> {
     }
 }
 
-/// A receive, as an operation. Made by [`Receiver::receiving`].
+/// A receive, as an operation. Created by [`Receiver::receiving`].
 pub struct Receiving<'a, T> {
     news: News<'a, Arc<T>>,
     receiver: OwnerCell<&'a mut Receiver<T>>,

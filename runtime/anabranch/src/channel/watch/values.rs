@@ -9,8 +9,9 @@ use crate::{
 };
 
 impl<T: Clone> Sender<T> {
-    /// Changes the value, and wakes all receivers that wait for a new one. Receivers that have the old value keep it:
-    /// `modify` changes a clone. If another sender replaces the value meanwhile, `modify` runs again on the newer one.
+    /// Changes the value, and wakes all receivers that wait for a new value. Receivers that have the old value keep it:
+    /// `modify` changes a clone. If another sender replaces the value meanwhile, `modify` runs again on the newer
+    /// value.
     ///
     /// # Errors
     /// Returns an error if the channel was closed by [`close`](Self::close).

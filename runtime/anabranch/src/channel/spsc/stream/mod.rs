@@ -2,26 +2,26 @@
 //!
 //! The idea. Each slot has a value and a [word](crate::wait::state_word). The sender goes from slot to slot and fills
 //! them; the receiver follows and empties them. Each end knows only its own position, so there are no shared indices,
-//! and an end touches only the slot of the other at which it works itself (FastForward: Giacomoni, Moseley,
-//! Vachharajani 2008). A bounded stream has one slab, used as a ring. An unbounded one has a chain of slabs: the sender
-//! makes the next slab when it fills the last slot of one, and the receiver frees each slab that it has left. Slabs are
-//! small, so that an idle stream is small. A worker [keeps](crate::sys::free_list) some of the slabs that its fibers
-//! have left, for other streams. If the receiver is on another thread, slabs grow while it does not wait.
+//! and an end touches only the slot at which it works itself (FastForward: Giacomoni, Moseley, Vachharajani 2008). A
+//! bounded stream has one slab, used as a ring. An unbounded stream has a chain of slabs: the sender makes the next
+//! slab when it fills the last slot of a slab, and the receiver frees each slab that it has left. Slabs are small, so
+//! that an idle stream is small. A worker [keeps](crate::sys::free_list) some of the slabs that its fibers have left,
+//! for other streams. If the receiver is on another thread, slabs grow while it does not wait.
 //!
 //! | word   | meaning                                              | left by                                                 |
 //! |--------|------------------------------------------------------|---------------------------------------------------------|
 //! | EMPTY  | no value (with an address: the receiver waits for it) | the sender -> FULL; the receiver ends the stream -> END |
 //! | FULL   | a value (with an address: the sender waits for room)  | the receiver takes it -> EMPTY, if bounded              |
-//! | END    | the receiver found it empty and the stream closed, and looks no more | never; a sender that swaps puts it back, and keeps its value  |
+//! | END    | the receiver found it empty and the stream closed, and does not check again | never; a sender that swaps puts it back, and keeps its value  |
 //!
-//! A sender that waits for room does so at the slot that it will fill next, which is also the one that the receiver
+//! A sender that waits for room does so at the slot that it will fill next, which is also the slot that the receiver
 //! will empty next. So a send is one swap. A receive is one load, and in a bounded stream another swap, which gives the
 //! room back. While one thread uses both ends, a load and a store replace the swap: see [`sides`](crate::bias::pair).
 //! Only the words are subject to that. Registering an address is always an update, as `Waitable` requires, unless the
-//! waiter is a persistent one. Closing ends the bias for good, so an owner need not check whether the stream is closed.
+//! waiter is persistent. Closing ends the bias for good, so an owner need not check whether the stream is closed.
 //!
 //! Closing. Either end sets `is_closed`, and ends the wait of the other if there is one. From then on nothing can be
-//! sent. The receiver takes the values that are there, and ends the stream by putting END into the first empty slot. A
+//! sent. The receiver takes the remaining values, and ends the stream by putting END into the first empty slot. A
 //! sender in the middle of sending either comes before that, and its value is received, or finds END, and keeps its
 //! value. So a value was sent if and only if a receiver that continues gets it. A receiver that is dropped does all
 //! this itself.
@@ -29,8 +29,8 @@
 //! Orderings: the swap to FULL releases the value, and the receiver's load acquires it. The swap to EMPTY releases the
 //! slot, and the sender's load acquires it. The link to the next slab is written before the swap to FULL of the last
 //! slot, and read after that was acquired. For `is_closed` and the words see [`word`](crate::wait::state_word). Each
-//! end gives up its part by a decrement of `ends`, which releases. The last decrement acquires, and that end frees all
-//! slabs from its own position on. A receiver that was dropped stopped at END, which the sender cannot pass, so its
+//! end gives up its part with a decrement of `ends`, which releases. The last decrement acquires, and that end frees
+//! all slabs from its own position on. A receiver that was dropped stopped at END, which the sender cannot pass, so its
 //! position is the sender's.
 
 // `slab <- cursor <- {producer, consumer} <- wait`.
