@@ -21,9 +21,9 @@ use std::cmp::Ordering;
 pub trait IndexedParallelIterator: DriveIndexed {
     // ---- several iterators ----
 
-    /// Pairs the items with those of `other`, up to the length of the shorter one.
+    /// Pairs the items with those of `other`, up to the length of the shorter iterator.
     ///
-    /// The items of the longer one that have no partner are not produced. A tuple of several iterators has
+    /// The items of the longer iterator that have no partner are not produced. A tuple of several iterators has
     /// [`into_par_iter`](IntoParallelIterator::into_par_iter), see [`MultiZip`](crate::iter::MultiZip).
     ///
     /// ```
@@ -40,7 +40,7 @@ pub trait IndexedParallelIterator: DriveIndexed {
         Zip::new(self, other.into_par_iter())
     }
 
-    /// Pairs the items with those of `other`, which has as many.
+    /// Pairs the items with the items of `other`, which must have the same length.
     ///
     /// # Panics
     /// Panics when the lengths differ.
@@ -59,7 +59,7 @@ pub trait IndexedParallelIterator: DriveIndexed {
         ZipEq::new(self, other.into_par_iter())
     }
 
-    /// Yields the items of `self` and `other` in turns, and then the rest of the longer one.
+    /// Yields the items of `self` and `other` alternately, and then the rest of the longer one.
     ///
     /// The number of items must fit into a `usize`, or the iterator panics when it is run.
     ///
@@ -76,7 +76,7 @@ pub trait IndexedParallelIterator: DriveIndexed {
         Interleave::new(self, other.into_par_iter())
     }
 
-    /// Yields the items of `self` and `other` in turns, until the one whose turn it is has no more.
+    /// Yields the items of `self` and `other` alternately, until the iterator whose turn it is has no more items.
     ///
     /// The number of items must fit into a `usize`, or the iterator panics when it is run.
     ///
@@ -124,7 +124,8 @@ pub trait IndexedParallelIterator: DriveIndexed {
 
     /// Skips the first `n` items, or all if there are fewer.
     ///
-    /// Skipped items are not produced. Those of an iterator that owns its items are dropped on the calling thread.
+    /// Skipped items are not produced. If the iterator owns its items, the skipped items are dropped on the calling
+    /// thread.
     ///
     /// ```
     /// use anabranch::prelude::*;
@@ -138,7 +139,8 @@ pub trait IndexedParallelIterator: DriveIndexed {
 
     /// Yields the first `n` items, or all if there are fewer.
     ///
-    /// The other items are not produced. Those of an iterator that owns its items are dropped on the calling thread.
+    /// The other items are not produced. If the iterator owns its items, the skipped items are dropped on the calling
+    /// thread.
     ///
     /// ```
     /// use anabranch::prelude::*;
@@ -150,7 +152,7 @@ pub trait IndexedParallelIterator: DriveIndexed {
         Take::new(self, n)
     }
 
-    /// Yields the first item and then each `step`-th one.
+    /// Yields the first item, and then every `step`-th item.
     ///
     /// # Panics
     /// Panics when `step` is zero.
@@ -168,10 +170,10 @@ pub trait IndexedParallelIterator: DriveIndexed {
 
     // ---- chunks ----
 
-    /// Yields the items in vectors of length `size`. The last one may be shorter.
+    /// Yields the items in vectors of length `size`. The last vector may be shorter.
     ///
-    /// For slices, `par_chunks` does the same without vectors. [`fold_chunks`](Self::fold_chunks) makes one item of
-    /// each chunk without a vector.
+    /// For slices, `par_chunks` does the same without vectors. [`fold_chunks`](Self::fold_chunks) turns each chunk into
+    /// one item without a vector.
     ///
     /// # Panics
     /// Panics when `size` is zero.
@@ -187,10 +189,10 @@ pub trait IndexedParallelIterator: DriveIndexed {
         Chunks::new(self, size)
     }
 
-    /// Folds the items of each chunk of length `size` by `op`, from a value that `identity` returns. The last chunk may
-    /// be shorter.
+    /// Folds the items of each chunk of length `size` using `op`, starting with a value that `identity` returns. The
+    /// last chunk may be shorter.
     ///
-    /// The chunks depend on `size` alone, unlike those of `fold`, which depend on where other threads take work.
+    /// The chunks depend on `size` alone, whereas the pieces of `fold` depend on where other threads take work.
     ///
     /// # Panics
     /// Panics when `size` is zero.
@@ -211,7 +213,8 @@ pub trait IndexedParallelIterator: DriveIndexed {
         FoldChunks::new(self, size, identity, op)
     }
 
-    /// Folds the items of each chunk of length `size` by `op`, from a clone of `init`. The last chunk may be shorter.
+    /// Folds the items of each chunk of length `size` using `op`, starting with a clone of `init`. The last chunk may
+    /// be shorter.
     ///
     /// # Panics
     /// Panics when `size` is zero.
@@ -233,12 +236,12 @@ pub trait IndexedParallelIterator: DriveIndexed {
 
     // ---- how the loop is cut ----
 
-    /// Forbids that the loop is cut into pieces of less than `min` items.
+    /// Sets the minimum length of pieces: the loop is not cut into pieces of fewer than `min` items.
     ///
-    /// Most loops are not faster for it: a loop is cut only when another thread takes work. It helps where each piece
-    /// has a cost of its own, for example a state that `map_init` makes. Adapters that follow, such as
-    /// [`chunks`](Self::chunks), convert the number. Where two iterators are joined, for example by [`zip`](Self::zip),
-    /// the greater one holds.
+    /// Most loops do not become faster with it: a loop is cut only when another thread takes work. It helps if each
+    /// piece has a cost of its own, for example a state that `map_init` makes. Adapters that follow, such as
+    /// [`chunks`](Self::chunks), convert the number. If two iterators are joined, for example with [`zip`](Self::zip),
+    /// the greater minimum applies.
     ///
     /// ```
     /// use anabranch::prelude::*;
@@ -250,11 +253,12 @@ pub trait IndexedParallelIterator: DriveIndexed {
         MinLen::new(self, min)
     }
 
-    /// Forbids that a thread runs more than `max` items before other threads can take some of the rest.
+    /// Sets the maximum number of items that a thread runs before other threads can take some of the rest.
     ///
-    /// It makes the loop look for requests after each `max` items. Most loops are slower for it: they find out by
-    /// themselves how many items take some microseconds. It helps where the items' costs differ by orders of magnitude.
-    /// Zero counts as one. A minimum of [`with_min_len`](Self::with_min_len) that is greater than `max` holds.
+    /// With it, the loop checks for requests after each `max` items. Most loops become slower with it: they find out by
+    /// themselves how many items take some microseconds. It helps if the items' costs differ by orders of magnitude.
+    /// Zero counts as one. A minimum of [`with_min_len`](Self::with_min_len) that is greater than `max` takes
+    /// precedence.
     ///
     /// ```
     /// use anabranch::prelude::*;
@@ -266,10 +270,10 @@ pub trait IndexedParallelIterator: DriveIndexed {
         MaxLen::new(self, max)
     }
 
-    /// Runs blocks of the items one after the other, each in parallel and twice as long as the one before.
+    /// Runs blocks of the items one after the other, each in parallel and twice as long as the block before.
     ///
-    /// The first block has as many items as the pool has threads. So a search that ends early has run few items that it
-    /// did not need, most of all if the item is near the front. All threads wait for the end of a block.
+    /// The first block has as many items as the pool has threads. So a search that ends early has run few unnecessary
+    /// items, especially if the item is near the front. All threads wait for the end of a block.
     ///
     /// ```
     /// use anabranch::prelude::*;
@@ -283,8 +287,8 @@ pub trait IndexedParallelIterator: DriveIndexed {
 
     /// Runs blocks of `size` items one after the other, each in parallel.
     ///
-    /// So the threads work near to each other in memory, and what an item needs can be freed before most of the others
-    /// are produced. All threads wait for the end of a block.
+    /// So the threads work near to each other in memory, and resources of an item can be freed before most of the other
+    /// items are produced. All threads wait for the end of a block.
     ///
     /// # Panics
     /// Panics when `size` is zero.
@@ -317,12 +321,12 @@ pub trait IndexedParallelIterator: DriveIndexed {
         Positions::new(self, predicate)
     }
 
-    /// Returns the index of an item for which `predicate` returns `true`, not always the first one.
+    /// Returns the index of an item for which `predicate` returns `true`, not necessarily the first item.
     ///
-    /// As soon as one is found, the other threads stop within a block.
+    /// As soon as such an item is found, the other threads stop within a block.
     ///
     /// # Panics
-    /// Panics with one of the panics when `predicate` panics, once all calls that were started have ended.
+    /// If `predicate` panics, resumes one of the panics once all started calls have ended.
     ///
     /// ```
     /// use anabranch::prelude::*;
@@ -342,10 +346,10 @@ pub trait IndexedParallelIterator: DriveIndexed {
 
     /// Returns the index of the first item for which `predicate` returns `true`.
     ///
-    /// As soon as one is found, threads that run later items stop within a block.
+    /// As soon as such an item is found, threads that run later items stop within a block.
     ///
     /// # Panics
-    /// Panics with one of the panics when `predicate` panics, once all calls that were started have ended.
+    /// If `predicate` panics, resumes one of the panics once all started calls have ended.
     ///
     /// ```
     /// use anabranch::prelude::*;
@@ -362,10 +366,10 @@ pub trait IndexedParallelIterator: DriveIndexed {
 
     /// Returns the index of the last item for which `predicate` returns `true`.
     ///
-    /// It searches from the end on. As soon as one is found, threads that run earlier items stop within a block.
+    /// It searches from the end. As soon as such an item is found, threads that run earlier items stop within a block.
     ///
     /// # Panics
-    /// Panics with one of the panics when `predicate` panics, once all calls that were started have ended.
+    /// If `predicate` panics, resumes one of the panics once all started calls have ended.
     ///
     /// ```
     /// use anabranch::prelude::*;
@@ -383,13 +387,13 @@ pub trait IndexedParallelIterator: DriveIndexed {
 
     // ---- comparison ----
 
-    /// Compares the items with those of `other` in lexicographic order.
+    /// Compares the items with the items of `other` in lexicographic order.
     ///
     /// The first two items that differ decide. If there are none, the shorter iterator is less. As soon as two differ,
     /// threads that compare later items stop within a block.
     ///
     /// # Panics
-    /// Panics with one of the panics when a comparison panics, once all that were started have ended.
+    /// If a comparison panics, resumes one of the panics once all started comparisons have ended.
     ///
     /// ```
     /// use anabranch::prelude::*;
@@ -412,13 +416,13 @@ pub trait IndexedParallelIterator: DriveIndexed {
         run(self.zip(other), &differ, Span::WHOLE).unwrap_or(by_len)
     }
 
-    /// Compares the items with those of `other` in lexicographic order.
+    /// Compares the items with the items of `other` in lexicographic order.
     ///
     /// The first two items that differ, or cannot be compared, decide. If there are none, the shorter iterator is less.
-    /// As soon as there are two, threads that compare later items stop within a block.
+    /// As soon as two such items are found, threads that compare later items stop within a block.
     ///
     /// # Panics
-    /// Panics with one of the panics when a comparison panics, once all that were started have ended.
+    /// If a comparison panics, resumes one of the panics once all started comparisons have ended.
     ///
     /// ```
     /// use anabranch::prelude::*;
@@ -441,12 +445,12 @@ pub trait IndexedParallelIterator: DriveIndexed {
         run(self.zip(other), &differ, Span::WHOLE).unwrap_or(Some(by_len))
     }
 
-    /// Returns whether the items are equal to those of `other`, and as many.
+    /// Returns whether `self` and `other` have the same number of items, and the items are equal.
     ///
     /// As soon as two differ, the other threads stop within a block.
     ///
     /// # Panics
-    /// Panics with one of the panics when a comparison panics, once all that were started have ended.
+    /// If a comparison panics, resumes one of the panics once all started comparisons have ended.
     ///
     /// ```
     /// use anabranch::prelude::*;
@@ -468,7 +472,7 @@ pub trait IndexedParallelIterator: DriveIndexed {
         run(self.zip(other), &differ, ()).is_none()
     }
 
-    /// Returns whether the items differ from those of `other`, or are not as many. See [`eq`](Self::eq).
+    /// Returns whether the items of `self` and `other`, or their numbers, differ. See [`eq`](Self::eq).
     ///
     /// ```
     /// use anabranch::prelude::*;
@@ -484,7 +488,7 @@ pub trait IndexedParallelIterator: DriveIndexed {
         !IndexedParallelIterator::eq(self, other)
     }
 
-    /// Returns whether the items are less than those of `other` in lexicographic order. See
+    /// Returns whether the items are lexicographically less than the items of `other`. See
     /// [`partial_cmp`](Self::partial_cmp).
     ///
     /// ```
@@ -501,7 +505,7 @@ pub trait IndexedParallelIterator: DriveIndexed {
         IndexedParallelIterator::partial_cmp(self, other).is_some_and(Ordering::is_lt)
     }
 
-    /// Returns whether the items are less than those of `other` in lexicographic order, or equal. See
+    /// Returns whether the items are lexicographically less than or equal to the items of `other`. See
     /// [`partial_cmp`](Self::partial_cmp).
     ///
     /// ```
@@ -518,7 +522,7 @@ pub trait IndexedParallelIterator: DriveIndexed {
         IndexedParallelIterator::partial_cmp(self, other).is_some_and(Ordering::is_le)
     }
 
-    /// Returns whether the items are greater than those of `other` in lexicographic order. See
+    /// Returns whether the items are lexicographically greater than the items of `other`. See
     /// [`partial_cmp`](Self::partial_cmp).
     ///
     /// ```
@@ -535,7 +539,7 @@ pub trait IndexedParallelIterator: DriveIndexed {
         IndexedParallelIterator::partial_cmp(self, other).is_some_and(Ordering::is_gt)
     }
 
-    /// Returns whether the items are greater than those of `other` in lexicographic order, or equal. See
+    /// Returns whether the items are lexicographically greater than or equal to the items of `other`. See
     /// [`partial_cmp`](Self::partial_cmp).
     ///
     /// ```
@@ -554,11 +558,10 @@ pub trait IndexedParallelIterator: DriveIndexed {
 
     // ---- collect ----
 
-    /// Replaces the contents of `target` by the items. The memory of `target` is used again if it suffices.
+    /// Replaces the contents of `target` with the items. The memory of `target` is reused if it suffices.
     ///
     /// # Panics
-    /// Panics with one of the panics when an item panics, once all items that were started have ended. `target` is then
-    /// empty.
+    /// If an item panics, resumes one of the panics once all started items have ended. `target` is then empty.
     ///
     /// ```
     /// use anabranch::prelude::*;
@@ -573,13 +576,12 @@ pub trait IndexedParallelIterator: DriveIndexed {
         in_place::extend(target, self);
     }
 
-    /// Replaces the contents of two vectors by the two parts of the pairs.
+    /// Replaces the contents of two vectors with the two parts of the pairs.
     ///
-    /// Each part is written directly to its place. The memory of the vectors is used again if it suffices.
+    /// Each part is written directly to its place. The memory of the vectors is reused if it suffices.
     ///
     /// # Panics
-    /// Panics with one of the panics when an item panics, once all items that were started have ended. The vectors are
-    /// then empty.
+    /// If an item panics, resumes one of the panics once all started items have ended. The vectors are then empty.
     ///
     /// ```
     /// use anabranch::prelude::*;

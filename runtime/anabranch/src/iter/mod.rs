@@ -2,8 +2,9 @@
 //!
 //! `use anabranch::prelude::*;` brings them in. A collection has [`par_iter`](IntoParallelRefIterator::par_iter) for
 //! references to its items, [`par_iter_mut`](IntoParallelRefMutIterator::par_iter_mut) for mutable references, and
-//! [`into_par_iter`](IntoParallelIterator::into_par_iter) for the items themselves. The methods are those of
-//! [`ParallelIterator`], and those of [`IndexedParallelIterator`] as long as the number of items is known.
+//! [`into_par_iter`](IntoParallelIterator::into_par_iter) for the items themselves. [`ParallelIterator`] has the
+//! methods of all parallel iterators, and [`IndexedParallelIterator`] has further methods for iterators whose number of
+//! items is known.
 //!
 //! ```
 //! use anabranch::prelude::*;
@@ -14,7 +15,7 @@
 //! ```
 //!
 //! A loop is cut only when another thread takes work, never by a preset count. So there is no grain size to choose, and
-//! a small loop costs about as much as a plain one.
+//! a small loop costs about as much as a plain loop.
 
 mod adapters;
 mod collect;

@@ -39,7 +39,7 @@ pub trait ParallelIterator: Drive {
     /// Calls `op` for each item, in parallel and in no particular order.
     ///
     /// # Panics
-    /// Panics with one of the panics when `op` panics, once all calls that were started have ended.
+    /// If `op` panics, resumes one of the panics once all started calls have ended.
     ///
     /// ```
     /// use anabranch::prelude::*;
@@ -59,8 +59,8 @@ pub trait ParallelIterator: Drive {
 
     /// Returns the sum of the items.
     ///
-    /// Neighbouring parts of the sequence are summed first and then added. So for floating-point numbers the last
-    /// digits depend on where other threads took work; [`deterministic`](Self::deterministic) prevents that.
+    /// Neighbouring parts of the sequence are summed separately, and the sums are added. So for floating-point numbers
+    /// the last digits depend on where other threads took work; [`deterministic`](Self::deterministic) prevents that.
     ///
     /// ```
     /// use anabranch::prelude::*;
@@ -92,7 +92,7 @@ pub trait ParallelIterator: Drive {
         run(self, &Product::NEW, ())
     }
 
-    /// Combines the items by `op`, or returns `identity()` if there are none.
+    /// Combines the items using `op`, or returns `identity()` if there are none.
     ///
     /// `op` must be associative, and `identity()` neutral; otherwise the result depends on where other threads took
     /// work. `op` need not be commutative: it gets neighbouring parts of the sequence, in order. `identity` is called
@@ -114,7 +114,7 @@ pub trait ParallelIterator: Drive {
         self.reduce_with(op).unwrap_or_else(identity)
     }
 
-    /// Combines the items by `op`, or returns `None` if there are none. See [`reduce`](Self::reduce).
+    /// Combines the items using `op`, or returns `None` if there are none. See [`reduce`](Self::reduce).
     ///
     /// ```
     /// use anabranch::prelude::*;
@@ -130,11 +130,11 @@ pub trait ParallelIterator: Drive {
         run(self, &Reduce(op), ())
     }
 
-    /// Combines the contents of the items by `op` until an item or a result of `op` is a failure, or returns
+    /// Combines the contents of the items using `op` until an item or a result of `op` is a failure, or returns
     /// `identity()` if there are no items. See [`reduce`](Self::reduce) for `op`, and [`Try`] for the types.
     ///
     /// After a failure the other threads stop at the end of their blocks. If there are several failures, this returns
-    /// the first one of those that were met.
+    /// the first of the failures that were met.
     ///
     /// ```
     /// use anabranch::prelude::*;
@@ -153,7 +153,7 @@ pub trait ParallelIterator: Drive {
         self.try_reduce_with(op).unwrap_or_else(|| Self::Item::from_output(identity()))
     }
 
-    /// As [`try_reduce`](Self::try_reduce), but returns `None` if there are no items.
+    /// Like [`try_reduce`](Self::try_reduce), but returns `None` if there are no items.
     ///
     /// ```
     /// use anabranch::prelude::*;
@@ -170,7 +170,7 @@ pub trait ParallelIterator: Drive {
         run(self, &TryReduce::new(op), ())
     }
 
-    /// Returns the number of items. It runs the iterator, so that closures such as that of `map` are called.
+    /// Returns the number of items. It runs the iterator, so that closures such as the closure of `map` are called.
     ///
     /// ```
     /// use anabranch::prelude::*;
@@ -182,7 +182,7 @@ pub trait ParallelIterator: Drive {
         run(self, &Count, ())
     }
 
-    /// Returns the least item, and of equal ones the first. Returns `None` if there are no items.
+    /// Returns the minimum item, or the first of them if several are equal. Returns `None` if there are no items.
     ///
     /// ```
     /// use anabranch::prelude::*;
@@ -197,7 +197,8 @@ pub trait ParallelIterator: Drive {
         self.reduce_with(Ord::min)
     }
 
-    /// Returns the least item by `compare`, and of equal ones the first. Returns `None` if there are no items.
+    /// Returns the minimum item with respect to `compare`, or the first of them if several are equal. Returns `None` if
+    /// there are no items.
     ///
     /// ```
     /// use anabranch::prelude::*;
@@ -212,8 +213,8 @@ pub trait ParallelIterator: Drive {
         self.reduce_with(lesser(compare))
     }
 
-    /// Returns the item with the least key, and of equal ones the first. Returns `None` if there are no items. Calls
-    /// `key` once for each item.
+    /// Returns the item with the minimum key, or the first of them if several keys are equal. Returns `None` if there
+    /// are no items. Calls `key` once for each item.
     ///
     /// ```
     /// use anabranch::prelude::*;
@@ -231,7 +232,7 @@ pub trait ParallelIterator: Drive {
         least.map(|(_, item)| item)
     }
 
-    /// Returns the greatest item, and of equal ones the last. Returns `None` if there are no items.
+    /// Returns the maximum item, or the last of them if several are equal. Returns `None` if there are no items.
     ///
     /// ```
     /// use anabranch::prelude::*;
@@ -246,7 +247,8 @@ pub trait ParallelIterator: Drive {
         self.reduce_with(Ord::max)
     }
 
-    /// Returns the greatest item by `compare`, and of equal ones the last. Returns `None` if there are no items.
+    /// Returns the maximum item with respect to `compare`, or the last of them if several are equal. Returns `None` if
+    /// there are no items.
     ///
     /// ```
     /// use anabranch::prelude::*;
@@ -261,8 +263,8 @@ pub trait ParallelIterator: Drive {
         self.reduce_with(greater(compare))
     }
 
-    /// Returns the item with the greatest key, and of equal ones the last. Returns `None` if there are no items. Calls
-    /// `key` once for each item.
+    /// Returns the item with the maximum key, or the last of them if several keys are equal. Returns `None` if there
+    /// are no items. Calls `key` once for each item.
     ///
     /// ```
     /// use anabranch::prelude::*;
@@ -282,7 +284,7 @@ pub trait ParallelIterator: Drive {
 
     // ---- for each, with a state or with failures ----
 
-    /// Calls `op` for each item, with a clone of `init` that belongs to the piece of the sequence. See
+    /// Calls `op` for each item, with a clone of `init` for each piece of the sequence. See
     /// [`map_with`](Self::map_with).
     ///
     /// ```
@@ -302,7 +304,7 @@ pub trait ParallelIterator: Drive {
         self.map_with(init, op).for_each(drop);
     }
 
-    /// Calls `op` for each item, with a value made by `init` that belongs to the piece of the sequence. See
+    /// Calls `op` for each item, with a value created by `init` for each piece of the sequence. See
     /// [`map_init`](Self::map_init).
     ///
     /// ```
@@ -328,8 +330,8 @@ pub trait ParallelIterator: Drive {
 
     /// Calls `op` for each item until a call fails, and returns the failure. See [`Try`] for the types.
     ///
-    /// The thread that meets the failure stops at once, the others at the end of their blocks. If several calls fail,
-    /// this returns the first failure in the order of the items.
+    /// The thread that meets the failure stops at once, and the other threads at the end of their blocks. If several
+    /// calls fail, this returns the first failure in the order of the items.
     ///
     /// ```
     /// use anabranch::prelude::*;
@@ -348,7 +350,7 @@ pub trait ParallelIterator: Drive {
         run(self, &failure, ()).unwrap_or_else(|| R::from_output(()))
     }
 
-    /// As [`try_for_each`](Self::try_for_each), with a clone of `init` that belongs to the piece of the sequence. See
+    /// Like [`try_for_each`](Self::try_for_each), with a clone of `init` for each piece of the sequence. See
     /// [`map_with`](Self::map_with).
     ///
     /// ```
@@ -369,8 +371,8 @@ pub trait ParallelIterator: Drive {
         self.map_with(init, op).try_for_each(convert::identity)
     }
 
-    /// As [`try_for_each`](Self::try_for_each), with a value made by `init` that belongs to the piece of the sequence.
-    /// See [`map_init`](Self::map_init).
+    /// Like [`try_for_each`](Self::try_for_each), with a value created by `init` for each piece of the sequence. See
+    /// [`map_init`](Self::map_init).
     ///
     /// ```
     /// use anabranch::prelude::*;
@@ -395,7 +397,7 @@ pub trait ParallelIterator: Drive {
 
     /// Returns any item that satisfies `predicate`.
     ///
-    /// The thread that finds one stops at once, the others at the end of their blocks.
+    /// The thread that finds such an item stops at once, and the other threads at the end of their blocks.
     ///
     /// ```
     /// use anabranch::prelude::*;
@@ -413,8 +415,8 @@ pub trait ParallelIterator: Drive {
 
     /// Returns the first item that satisfies `predicate`.
     ///
-    /// Threads whose items come after one that was found stop at the end of their blocks. Those whose items come before
-    /// it go on.
+    /// Threads whose items come after an item that was found stop at the end of their blocks. Threads whose items come
+    /// before it go on.
     ///
     /// ```
     /// use anabranch::prelude::*;
@@ -431,8 +433,8 @@ pub trait ParallelIterator: Drive {
 
     /// Returns the last item that satisfies `predicate`.
     ///
-    /// Threads whose items come before one that was found stop at the end of their blocks. A piece of the sequence runs
-    /// from front to back, so this calls `predicate` more often than [`find_first`](Self::find_first).
+    /// Threads whose items come before an item that was found stop at the end of their blocks. A piece of the sequence
+    /// runs from front to back, so this calls `predicate` more often than [`find_first`](Self::find_first).
     ///
     /// ```
     /// use anabranch::prelude::*;
@@ -527,7 +529,7 @@ pub trait ParallelIterator: Drive {
 
     // ---- transform items, with a state or in place ----
 
-    /// Maps each item by `map`, with a clone of `init` that belongs to the piece of the sequence.
+    /// Maps each item with `map`, with a clone of `init` for each piece of the sequence.
     ///
     /// A piece begins where a thread takes work, so there are about as many clones as threads. `T` need not be `Sync`.
     /// Methods that need an index afterwards, such as `zip` and `enumerate`, use a clone for each block of items.
@@ -553,7 +555,7 @@ pub trait ParallelIterator: Drive {
         MapInit::new(self, Shared::new(init), map)
     }
 
-    /// Maps each item by `map`, with a value made by `init` that belongs to the piece of the sequence: a random number
+    /// Maps each item with `map`, with a value created by `init` for each piece of the sequence: a random number
     /// generator or a buffer.
     ///
     /// A piece begins where a thread takes work, so `init` is called about as often as there are threads. The value
@@ -656,7 +658,7 @@ pub trait ParallelIterator: Drive {
         Filter::new(self, predicate)
     }
 
-    /// Maps each item by `map`, and yields the results that are `Some`.
+    /// Maps each item with `map`, and yields the results that are `Some`.
     ///
     /// ```
     /// use anabranch::prelude::*;
@@ -671,7 +673,7 @@ pub trait ParallelIterator: Drive {
         FilterMap::new(self, map)
     }
 
-    /// Drops each item that equals the one before.
+    /// Drops each item that equals the item before.
     ///
     /// A thread clones each item to compare it with the next. [`dedup_by_key`](Self::dedup_by_key) clones nothing.
     ///
@@ -688,8 +690,8 @@ pub trait ParallelIterator: Drive {
         Dedup::new(self)
     }
 
-    /// Drops each item whose key equals that of the one before. Calls `key` once for each item, and once more for the
-    /// first item of each piece that another thread takes.
+    /// Drops each item whose key equals the key of the item before. Calls `key` once for each item, and one more time
+    /// for the first item of each piece that another thread takes.
     ///
     /// ```
     /// use anabranch::prelude::*;
@@ -706,7 +708,7 @@ pub trait ParallelIterator: Drive {
 
     // ---- flatten ----
 
-    /// Maps each item to a parallel iterator by `map`, and yields the items of those, in order.
+    /// Maps each item to a parallel iterator with `map`, and yields their items in order.
     ///
     /// The items of the inner iterators run in parallel too. For inner iterators of few items,
     /// [`flat_map_iter`](Self::flat_map_iter) is faster.
@@ -725,8 +727,8 @@ pub trait ParallelIterator: Drive {
         FlatMap::new(self, map)
     }
 
-    /// Maps each item to a plain iterator by `map`, and yields the items of those, in order. One thread runs the whole
-    /// inner iterator, which need not be `Send`.
+    /// Maps each item to a plain iterator with `map`, and yields their items in order. One thread runs the whole inner
+    /// iterator, which need not be `Send`.
     ///
     /// ```
     /// use anabranch::prelude::*;
@@ -741,7 +743,7 @@ pub trait ParallelIterator: Drive {
         FlatMapIter::new(self, map)
     }
 
-    /// Yields the items of the items, which are parallel iterators or collections. See [`flat_map`](Self::flat_map).
+    /// Flattens items that are parallel iterators or collections. See [`flat_map`](Self::flat_map).
     ///
     /// ```
     /// use anabranch::prelude::*;
@@ -756,8 +758,7 @@ pub trait ParallelIterator: Drive {
         Flatten::new(self)
     }
 
-    /// Yields the items of the items, which are plain iterators or collections. See
-    /// [`flat_map_iter`](Self::flat_map_iter).
+    /// Flattens items that are plain iterators or collections. See [`flat_map_iter`](Self::flat_map_iter).
     ///
     /// ```
     /// use anabranch::prelude::*;
@@ -790,7 +791,7 @@ pub trait ParallelIterator: Drive {
 
     // ---- fold ----
 
-    /// Folds each piece of the sequence by `fold`, and yields the accumulators in order.
+    /// Folds each piece of the sequence using `fold`, and yields the accumulators in order.
     ///
     /// A piece begins where a thread takes work. So there are few accumulators, at least one, and where they begin is
     /// different in each run. `identity` makes the first value of each. `fold` is often followed by
@@ -816,7 +817,7 @@ pub trait ParallelIterator: Drive {
         Fold::new(self, identity, fold)
     }
 
-    /// As [`fold`](Self::fold), with a clone of `init` as the first value of each accumulator.
+    /// Like [`fold`](Self::fold), with a clone of `init` as the first value of each accumulator.
     ///
     /// ```
     /// use anabranch::prelude::*;
@@ -831,9 +832,9 @@ pub trait ParallelIterator: Drive {
         Fold::new(self, Shared::new(init), fold)
     }
 
-    /// As [`fold`](Self::fold), until a call of `fold` fails: the failure is then the item that the piece yields, and
-    /// the rest of the piece is skipped. See [`Try`] for the types. Other pieces go on, unless the consumer ends
-    /// them, as [`try_reduce`](Self::try_reduce) does.
+    /// Like [`fold`](Self::fold), but a piece stops when a call of `fold` fails: the piece then yields the failure, and
+    /// the rest of the piece is skipped. See [`Try`] for the types. Other pieces go on, unless the consumer ends them,
+    /// as [`try_reduce`](Self::try_reduce) does.
     ///
     /// ```
     /// use anabranch::prelude::*;
@@ -854,7 +855,7 @@ pub trait ParallelIterator: Drive {
         TryFold::new(self, identity, fold)
     }
 
-    /// As [`try_fold`](Self::try_fold), with a clone of `init` as the first value of each accumulator.
+    /// Like [`try_fold`](Self::try_fold), with a clone of `init` as the first value of each accumulator.
     ///
     /// ```
     /// use anabranch::prelude::*;
@@ -891,11 +892,11 @@ pub trait ParallelIterator: Drive {
         TakeWhile::new(self, predicate)
     }
 
-    /// Yields the items from the first one on that does not satisfy `predicate`, in the order of the sequence.
+    /// Yields the first item that does not satisfy `predicate` and all items after it, in the order of the sequence.
     ///
-    /// These items are stored before the first of them is consumed, and those that are skipped may be stored too. So
-    /// this has two loops, and may need memory for all items. `predicate` is also called for some of the items after
-    /// the first one that fails it. [`skip_any_while`](Self::skip_any_while) stores nothing.
+    /// These items are stored before the first of them is consumed, and skipped items may be stored too. So this has
+    /// two loops, and may need memory for all items. `predicate` is also called for some of the items after the first
+    /// one that fails it. [`skip_any_while`](Self::skip_any_while) stores nothing.
     ///
     /// ```
     /// use anabranch::prelude::*;
@@ -931,7 +932,8 @@ pub trait ParallelIterator: Drive {
         SkipAny::new(self, n)
     }
 
-    /// Yields items until any thread meets one that does not satisfy `predicate`. The others stop at their next item.
+    /// Yields items until any thread meets one that does not satisfy `predicate`. The other threads stop at their next
+    /// item.
     ///
     /// The items are in order, but they are not a prefix of the sequence; [`take_while`](Self::take_while) yields one.
     ///
@@ -951,7 +953,8 @@ pub trait ParallelIterator: Drive {
         TakeAnyWhile::new(self, predicate)
     }
 
-    /// Skips items until any thread meets one that does not satisfy `predicate`. From then on all threads yield theirs.
+    /// Skips items until any thread meets one that does not satisfy `predicate`. From then on all threads yield their
+    /// items.
     ///
     /// ```
     /// use anabranch::prelude::*;
@@ -966,8 +969,8 @@ pub trait ParallelIterator: Drive {
         SkipAnyWhile::new(self, predicate)
     }
 
-    /// Yields the contents of the items that are `Some`, until any thread meets a `None`. The others stop at the end of
-    /// their blocks.
+    /// Yields the contents of the items that are `Some`, until any thread meets a `None`. The other threads stop at the
+    /// end of their blocks.
     ///
     /// ```
     /// use anabranch::prelude::*;
@@ -998,17 +1001,17 @@ pub trait ParallelIterator: Drive {
 
     // ---- control the loop ----
 
-    /// Makes the result independent of the number of threads and of what they take: a
+    /// Makes the result independent of the number of threads and of the work that each thread takes: a
     /// [`sum`](Self::sum) or [`reduce`](Self::reduce) of floating-point numbers has the same bits in each run.
     ///
     /// The sequence is cut into blocks of 1,024 items, whose results are combined along a tree that depends on the
     /// number of items alone. The cost is a fork and a folder for each block, and blocks do not adapt to the duration
     /// of the items. So a loop of less than 2,048 expensive items hardly runs in parallel.
     ///
-    /// Call it last, right before the method that consumes the items: it covers the adapters before it, and of those
-    /// after it not the inner loops of [`flat_map`](Self::flat_map) or what `chain` adds. Methods that need an index
-    /// have to come before it. It has no effect on adapters that depend on what threads do first, such as
-    /// [`take_any`](Self::take_any).
+    /// Call it last, right before the method that consumes the items: it covers the adapters before it. Of the adapters
+    /// after it, it covers neither the inner loops of [`flat_map`](Self::flat_map) nor the items that `chain` adds.
+    /// Methods that need an index have to come before it. It has no effect on adapters that depend on what threads do
+    /// first, such as [`take_any`](Self::take_any).
     ///
     /// ```
     /// use anabranch::prelude::*;
@@ -1025,10 +1028,10 @@ pub trait ParallelIterator: Drive {
     /// passed.
     ///
     /// Each thread checks at the beginning of each block of items. If the scope was cancelled, the thread yields one
-    /// error and stops. So ends that return a `Result` return the error and drop what they have so far:
+    /// error and stops. So consuming methods that return a `Result` return the error and drop their partial results:
     /// [`try_for_each`](Self::try_for_each), [`try_reduce`](Self::try_reduce), [`sum`](Self::sum) and
-    /// [`collect`](Self::collect). If the scope is cancelled after the last check, the end returns its result. A check
-    /// is a load; in a scope with a deadline it reads the clock. The result is not indexed.
+    /// [`collect`](Self::collect). If the scope is cancelled after the last check, the consuming method returns its
+    /// result. A check is a load; in a scope with a deadline it reads the clock. The result is not indexed.
     ///
     /// ```
     /// use anabranch::{Cancelled, prelude::*};
@@ -1046,11 +1049,12 @@ pub trait ParallelIterator: Drive {
         CancelledBy::new(self, cx.cancel_check())
     }
 
-    /// Passes numbers of items that have been consumed to `report`, which add up to their total: for a progress bar.
+    /// Reports progress, for example for a progress bar: passes the number of items consumed since the last report to
+    /// `report`.
     ///
-    /// A thread calls it after a block of items, at most about once in a millisecond, and at the end of its part of the
-    /// loop. In front of an adapter that needs the indices of items, such as `enumerate`, and of `collect`, it calls it
-    /// after each block. After a panic, the items of the last millisecond are not reported.
+    /// A thread calls `report` after a block of items, at most about once in a millisecond, and at the end of its part
+    /// of the loop. In front of an adapter that needs the indices of items, such as `enumerate`, and of `collect`,
+    /// `report` is called after each block. After a panic, the items of the last millisecond are not reported.
     ///
     /// ```
     /// use anabranch::prelude::*;
@@ -1070,7 +1074,7 @@ pub trait ParallelIterator: Drive {
 
     // ---- transform items ----
 
-    /// Maps each item by `map`.
+    /// Maps each item with `map`.
     ///
     /// ```
     /// use anabranch::prelude::*;
@@ -1088,7 +1092,7 @@ pub trait ParallelIterator: Drive {
 
     // ---- several iterators ----
 
-    /// Yields the items of `self`, then those of `other`. Both run in parallel.
+    /// Yields the items of `self`, then the items of `other`. Both run in parallel.
     ///
     /// The result is indexed if both are. If the sum of their lengths exceeds `usize::MAX`, methods that need the
     /// length panic.
@@ -1108,17 +1112,18 @@ pub trait ParallelIterator: Drive {
 
     // ---- scan ----
 
-    /// Returns, for each item, the combination of all items up to and with it, in order: prefix sums, if `op` adds.
+    /// Returns, for each item, the combination of all items up to and including it, in order: prefix sums, if `op`
+    /// adds.
     ///
-    /// `op` must be associative, or the values depend on where other threads took work. So there is no state as that of
-    /// [`Iterator::scan`], which could be combined from the front only.
+    /// `op` must be associative, or the values depend on where other threads took work. So there is no state as in
+    /// [`Iterator::scan`], because such a state could only be combined from the front.
     ///
     /// As long as no other thread takes a part of the loop, `op` is called once for each item. Otherwise it is called
     /// twice for the items behind the first part that was taken, so at best `t` threads need `(2t - 1) / t²` of the
-    /// time of one: 3/4 for two threads, 7/16 for four. If `op` is cheap, memory limits the speed.
+    /// time of one thread: 3/4 for two threads, 7/16 for four. If `op` is cheap, memory limits the speed.
     ///
     /// # Panics
-    /// Panics with one of the panics when `op` panics, once all calls that were started have ended.
+    /// If `op` panics, resumes one of the panics once all started calls have ended.
     ///
     /// ```
     /// use anabranch::prelude::*;
@@ -1140,14 +1145,13 @@ pub trait ParallelIterator: Drive {
 
     // ---- collect ----
 
-    /// Makes a collection of the items, in order.
+    /// Collects the items into a collection, in order.
     ///
     /// If the number of items is known, a `Vec` gets each item written directly to its place. Otherwise each thread
     /// collects pieces, which are then put together. See [`FromParallelIterator`] for the collections.
     ///
     /// # Panics
-    /// Panics with one of the panics when an item panics, once all items that were started have ended; the finished
-    /// items are dropped.
+    /// If an item panics, resumes one of the panics once all started items have ended; the finished items are dropped.
     ///
     /// ```
     /// use anabranch::prelude::*;
@@ -1168,8 +1172,8 @@ pub trait ParallelIterator: Drive {
 
     /// Collects the items into a list of vectors, in order.
     ///
-    /// No vector is empty. If the number of items is known, there is one vector at most. Otherwise there are about as
-    /// many as pieces that other threads take. This saves the copy that puts the pieces together.
+    /// No vector is empty. If the number of items is known, there is at most one vector. Otherwise there is about one
+    /// vector for each piece that another thread takes. This saves the copy that puts the pieces together.
     ///
     /// ```
     /// use anabranch::prelude::*;
@@ -1184,8 +1188,8 @@ pub trait ParallelIterator: Drive {
 
     /// Splits the pairs into two collections.
     ///
-    /// With a known number of items,
-    /// [`unzip_into_vecs`](crate::iter::IndexedParallelIterator::unzip_into_vecs) uses the memory of two vectors again.
+    /// With a known number of items, [`unzip_into_vecs`](crate::iter::IndexedParallelIterator::unzip_into_vecs) reuses
+    /// the memory of two vectors.
     ///
     /// ```
     /// use anabranch::prelude::*;
@@ -1205,7 +1209,7 @@ pub trait ParallelIterator: Drive {
         pairs::collect(self)
     }
 
-    /// Makes two collections: of the items for which `predicate` holds, and of the others.
+    /// Collects the items into two collections: the items for which `predicate` holds, and the others.
     ///
     /// ```
     /// use anabranch::prelude::*;

@@ -7,7 +7,7 @@ use crate::{
 };
 use std::iter;
 
-/// Runs blocks one after the other, each twice as long as the one before.
+/// Runs blocks one after the other, each twice as long as the block before.
 /// [`IndexedParallelIterator::by_exponential_blocks`] returns it.
 ///
 /// [`IndexedParallelIterator::by_exponential_blocks`]: crate::iter::IndexedParallelIterator::by_exponential_blocks

@@ -3,7 +3,7 @@
 use crate::iter::plumbing::{Consumer, Drive, DriveIndexed, Driven, Position, Producer, Visitor, pair::drive_pair};
 use std::iter;
 
-/// Yields the items of one iterator, then those of another one.
+/// Yields the items of one iterator, then the items of another iterator.
 /// [`ParallelIterator::chain`](crate::iter::ParallelIterator::chain) returns it.
 #[derive(Debug, Clone)]
 #[must_use = "parallel iterators are lazy and do nothing unless consumed"]

@@ -2,12 +2,12 @@
 //! [`fold_chunks`](crate::iter::IndexedParallelIterator::fold_chunks) and
 //! [`fold_chunks_with`](crate::iter::IndexedParallelIterator::fold_chunks_with).
 //!
-//! All three cut the base into chunks and make one item of each. [`FoldChunk`] is the difference.
+//! All three cut the base into chunks and turn each into one item. [`FoldChunk`] is the difference.
 
 use crate::iter::plumbing::{Drive, DriveIndexed, Producer, drive_indexed};
 use std::fmt;
 
-/// Makes one item of the items of a chunk. A producer that is cut clones it.
+/// Turns the items of a chunk into one item. A producer that is cut clones it.
 pub trait FoldChunk<T>: Clone + Send {
     /// The type of the new item.
     type Output: Send;
@@ -32,7 +32,7 @@ impl<I> Chunks<I> {
     }
 }
 
-/// Folds the items of each chunk, from a new value on.
+/// Folds the items of each chunk, starting with a new value.
 /// [`IndexedParallelIterator::fold_chunks`](crate::iter::IndexedParallelIterator::fold_chunks) returns it.
 #[derive(Clone)]
 #[must_use = "parallel iterators are lazy and do nothing unless consumed"]
@@ -50,7 +50,7 @@ impl<I, ID, F> FoldChunks<I, ID, F> {
     }
 }
 
-/// Folds the items of each chunk, from a clone of a value on.
+/// Folds the items of each chunk, starting with a clone of a value.
 /// [`IndexedParallelIterator::fold_chunks_with`](crate::iter::IndexedParallelIterator::fold_chunks_with) returns it.
 #[derive(Clone)]
 #[must_use = "parallel iterators are lazy and do nothing unless consumed"]
@@ -100,7 +100,7 @@ impl<T: Send> FoldChunk<T> for Collect {
     }
 }
 
-/// Folds a chunk from a new value on.
+/// Folds a chunk, starting with a new value.
 pub struct FoldFrom<'a, ID, F> {
     identity: &'a ID,
     op: &'a F,
@@ -126,7 +126,7 @@ where
     }
 }
 
-/// Folds a chunk from a clone of a value on.
+/// Folds a chunk, starting with a clone of a value.
 pub struct FoldWith<'a, R, F> {
     init: R,
     op: &'a F,
@@ -229,7 +229,7 @@ where
     }
 }
 
-/// A piece of chunks, of which only the last may be shorter than `size`.
+/// A piece of chunks. Only the last chunk may be shorter than `size`.
 pub struct ChunksProducer<P, F> {
     base: P,
     size: usize,

@@ -1,6 +1,6 @@
 //! [`dedup`](crate::iter::ParallelIterator::dedup) and [`dedup_by_key`](crate::iter::ParallelIterator::dedup_by_key).
 //!
-//! Within a piece an item is compared with the one before. The first item of a piece is kept back until the piece
+//! Within a piece an item is compared with the item before. The first item of a piece is kept back until the piece
 //! before has ended. `combine` then either drops it, or inserts a piece that is this item alone.
 
 use crate::iter::plumbing::{Consumer, Drive, Driven, Progress};

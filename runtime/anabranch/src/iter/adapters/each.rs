@@ -8,14 +8,14 @@ use crate::iter::plumbing::{Consumer, Drive, DriveIndexed, Driven, Producer, Vis
 
 /// How an item changes.
 pub trait Step<T>: Sync + Send {
-    /// What it becomes.
+    /// The type of the new item.
     type Output: Send;
 
     /// Returns what the item becomes.
     fn apply(&self, item: T) -> Self::Output;
 }
 
-/// Changes each item by a [`Step`].
+/// Changes each item with a [`Step`].
 #[derive(Clone)]
 #[must_use = "parallel iterators are lazy and do nothing unless consumed"]
 pub struct Each<I, S> {

@@ -71,7 +71,8 @@ where
     }
 }
 
-/// Counts from `start` on. It is not a `Zip` with a range: that one folds item by item what is not a slice or a range.
+/// Counts from `start` on. It is not a `Zip` with a range, because a `Zip` folds anything but slices and ranges item by
+/// item.
 pub struct EnumerateIter<I> {
     base: iter::Enumerate<I>,
     start: usize,

@@ -1,6 +1,6 @@
 //! [`flat_map`](crate::iter::ParallelIterator::flat_map) and [`flatten`](crate::iter::ParallelIterator::flatten).
 //!
-//! The parallel iterator of each item is driven in turn, with the folder that the items before it have left. If other
+//! The parallel iterator of each item is driven in turn, with the folder that has folded the items before it. If other
 //! threads have taken a part of it, it ends with a result instead. The piece keeps that result, and goes on with a new
 //! folder.
 
@@ -10,7 +10,7 @@ use crate::iter::{
 };
 use std::convert;
 
-/// Maps each item to a parallel iterator, and yields the items of those.
+/// Maps each item to a parallel iterator, and yields their items.
 /// [`ParallelIterator::flat_map`](crate::iter::ParallelIterator::flat_map) returns it.
 #[derive(Clone)]
 #[must_use = "parallel iterators are lazy and do nothing unless consumed"]
@@ -40,7 +40,8 @@ where
     }
 }
 
-/// Yields the items of the items. [`ParallelIterator::flatten`](crate::iter::ParallelIterator::flatten) returns it.
+/// Flattens items that are parallel iterators. [`ParallelIterator::flatten`](crate::iter::ParallelIterator::flatten)
+/// returns it.
 #[derive(Debug, Clone)]
 #[must_use = "parallel iterators are lazy and do nothing unless consumed"]
 pub struct Flatten<I>(I);

@@ -4,7 +4,7 @@
 use crate::iter::plumbing::{Consumer, Drive, Driven, delegate};
 use std::convert;
 
-/// Maps each item to a plain iterator, and yields the items of those.
+/// Maps each item to a plain iterator, and yields their items.
 /// [`ParallelIterator::flat_map_iter`](crate::iter::ParallelIterator::flat_map_iter) returns it.
 #[derive(Clone)]
 #[must_use = "parallel iterators are lazy and do nothing unless consumed"]
@@ -34,7 +34,7 @@ where
     }
 }
 
-/// Yields the items of the items, which are plain iterators.
+/// Flattens items that are plain iterators.
 /// [`ParallelIterator::flatten_iter`](crate::iter::ParallelIterator::flatten_iter) returns it.
 #[derive(Debug, Clone)]
 #[must_use = "parallel iterators are lazy and do nothing unless consumed"]

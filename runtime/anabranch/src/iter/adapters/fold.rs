@@ -1,7 +1,7 @@
 //! [`fold`](crate::iter::ParallelIterator::fold) and [`fold_with`](crate::iter::ParallelIterator::fold_with).
 //!
 //! Each piece has an accumulator, beside the folder of the next consumer. At the end of the piece, the accumulator is
-//! the one item that this folder gets.
+//! the only item that this folder gets.
 
 use crate::iter::{
     adapters::init::{Init, Shared},

@@ -7,7 +7,7 @@ use crate::iter::{
 };
 use std::cmp::Ordering;
 
-/// Yields the items of two iterators in turns, and then the rest of the longer one.
+/// Yields the items of two iterators alternately, and then the rest of the longer one.
 /// [`IndexedParallelIterator::interleave`](crate::iter::IndexedParallelIterator::interleave) returns it.
 #[derive(Debug, Clone)]
 #[must_use = "parallel iterators are lazy and do nothing unless consumed"]
@@ -51,7 +51,7 @@ where
 
 const TOO_LONG: &str = "interleaved iterators have at most `usize::MAX` items";
 
-/// Yields the items of two iterators in turns, until the one whose turn it is has no more.
+/// Yields the items of two iterators alternately, until the iterator whose turn it is has no more items.
 /// [`IndexedParallelIterator::interleave_shortest`] returns it.
 ///
 /// [`IndexedParallelIterator::interleave_shortest`]: crate::iter::IndexedParallelIterator::interleave_shortest
@@ -148,7 +148,7 @@ where
     }
 }
 
-/// Yields items in turns.
+/// Yields items alternately.
 pub struct InterleaveIter<A, B> {
     a: A,
     b: B,

@@ -1,7 +1,7 @@
 //! [`intersperse`](crate::iter::ParallelIterator::intersperse).
 //!
-//! Within a piece the separators stand between the items. Whether one belongs between two pieces is known when both
-//! have ended: it does if both have items. `combine` then inserts a piece that is the separator alone.
+//! Within a piece the separators stand between the items. Whether a separator belongs between two pieces is known when
+//! both pieces have ended: it does if both have items. `combine` then inserts a piece that is the separator alone.
 
 use crate::iter::{
     adapters::init::{Init, Shared},

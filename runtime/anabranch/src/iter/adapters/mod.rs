@@ -1,4 +1,4 @@
-//! Parallel iterators that change what another one yields.
+//! Parallel iterators that change the items of another parallel iterator.
 
 /// Implements `Debug` for an adapter with closures, which have none: it shows the iterator below.
 macro_rules! debug_by_base {

@@ -1,7 +1,7 @@
 //! Tuples of parallel iterators.
 //!
 //! The iterators of a tuple are paired from the left, `((a, b), c)`, so that the standard library's
-//! [`Zip`](std::iter::Zip) iterates over slices with one index for all. [`FromNested`] makes the pairs tuples.
+//! [`Zip`](std::iter::Zip) iterates over slices with one index for all. [`FromNested`] turns the pairs into tuples.
 
 use crate::iter::{
     adapters::zip::Zip,
@@ -50,7 +50,7 @@ impl<I: fmt::Debug, T> fmt::Debug for MultiZip<I, T> {
     }
 }
 
-/// A tuple that nested pairs are turned into.
+/// A tuple into which nested pairs are turned.
 pub trait FromNested<N> {
     /// Makes the tuple.
     fn from_nested(nested: N) -> Self;
@@ -99,7 +99,7 @@ impl<P: Producer, T: FromNested<P::Item>> Producer for MultiZip<P, T> {
     }
 }
 
-/// Makes the items of `nested` tuples.
+/// Turns the items of `nested` into tuples.
 pub struct Tuples<I, T> {
     nested: I,
     tuple: PhantomData<fn() -> T>,
@@ -139,13 +139,13 @@ impl<I: DoubleEndedIterator, T: FromNested<I::Item>> DoubleEndedIterator for Tup
 
 impl<I: ExactSizeIterator, T: FromNested<I::Item>> ExactSizeIterator for Tuples<I, T> {}
 
-/// Nests pairs from the left: `((a, b), c)` for `a b c`. It is a type or a pattern.
+/// Nests pairs from the left: `((a, b), c)` for `a b c`. The result is a type or a pattern.
 macro_rules! nest {
     ($only:tt) => { $only };
     ($a:tt $b:tt $($rest:tt)*) => { nest!(($a, $b) $($rest)*) };
 }
 
-/// The type of what [`zip_all`] returns.
+/// The type that [`zip_all`] returns.
 macro_rules! zip_type {
     ($only:ty) => { $only };
     ($a:ty, $b:ty $(, $rest:ty)*) => { zip_type!(Zip<$a, $b> $(, $rest)*) };
@@ -156,7 +156,7 @@ macro_rules! zip_all {
     ($a:expr, $b:expr $(, $rest:expr)*) => { zip_all!(Zip::new($a, $b) $(, $rest)*) };
 }
 
-/// Implements the conversions for tuples with these names of types, and for all shorter ones.
+/// Implements the conversions for tuples with these type names, and for all shorter ones.
 macro_rules! tuples {
     () => {};
     ($first:ident $($other:ident)*) => {

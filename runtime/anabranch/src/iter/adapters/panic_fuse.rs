@@ -6,7 +6,7 @@ use crate::{
 };
 use std::thread;
 
-/// Ends the loop on all threads as soon as one panics.
+/// Ends the loop on all threads as soon as one thread panics.
 /// [`ParallelIterator::panic_fuse`](crate::iter::ParallelIterator::panic_fuse) returns it.
 #[must_use = "parallel iterators are lazy and do nothing unless consumed"]
 pub struct PanicFuse<I> {

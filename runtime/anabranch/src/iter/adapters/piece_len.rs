@@ -3,7 +3,7 @@
 
 use crate::iter::plumbing::{Drive, DriveIndexed, Producer, drive_indexed};
 
-/// Forbids pieces that are shorter than a minimum.
+/// Sets a minimum length of pieces.
 /// [`IndexedParallelIterator::with_min_len`](crate::iter::IndexedParallelIterator::with_min_len) returns it.
 #[derive(Debug, Clone)]
 #[must_use = "parallel iterators are lazy and do nothing unless consumed"]
@@ -18,7 +18,7 @@ impl<I> MinLen<I> {
     }
 }
 
-/// Forbids pieces that are longer than a maximum.
+/// Sets a maximum length of pieces.
 /// [`IndexedParallelIterator::with_max_len`](crate::iter::IndexedParallelIterator::with_max_len) returns it.
 #[derive(Debug, Clone)]
 #[must_use = "parallel iterators are lazy and do nothing unless consumed"]

@@ -1,8 +1,8 @@
 //! [`take_while`](crate::iter::ParallelIterator::take_while) and
 //! [`skip_while`](crate::iter::ParallelIterator::skip_while), in the order of the items.
 //!
-//! Where the items end or begin is unknown until all items before have been tested. What a consumer does with an item
-//! cannot be taken back. So the items are stored first, and driven into the consumer afterwards.
+//! The position at which the items end or begin is unknown until all items before it have been tested. A consumer
+//! cannot undo what it has done with an item. So the items are stored first, and driven into the consumer afterwards.
 
 use crate::{
     iter::{
@@ -108,7 +108,7 @@ impl<T: Send, P: Fn(&T) -> bool + Sync> Consumer<T> for Prefix<'_, P> {
     }
 }
 
-/// Yields the items from the first one on that does not satisfy a predicate.
+/// Yields the first item that does not satisfy a predicate, and all items after it.
 /// [`ParallelIterator::skip_while`](crate::iter::ParallelIterator::skip_while) returns it.
 #[derive(Clone)]
 #[must_use = "parallel iterators are lazy and do nothing unless consumed"]

@@ -168,7 +168,7 @@ impl<'a, P: Producer, F: Fn(usize) + Sync> Producer for ReportedProducer<'a, P, 
     }
 }
 
-/// The iterator over a piece of a [`Reported`]. It reports at its end, or when it is dropped before.
+/// The iterator over a piece of a [`Reported`]. It reports at its end, or when it is dropped earlier.
 pub struct ReportedIter<'a, I, F: Fn(usize)> {
     base: I,
     count: Count<'a, F>,

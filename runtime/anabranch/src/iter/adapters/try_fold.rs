@@ -1,7 +1,7 @@
 //! [`try_fold`](crate::iter::ParallelIterator::try_fold) and
 //! [`try_fold_with`](crate::iter::ParallelIterator::try_fold_with).
 //!
-//! As [`fold`](super::fold), but a piece whose accumulator is a failure takes no more items.
+//! Like [`fold`](super::fold), but a piece whose accumulator is a failure takes no more items.
 
 use crate::iter::{
     adapters::init::{Init, Shared},

@@ -3,7 +3,7 @@
 use crate::iter::plumbing::{Drive, DriveIndexed, Producer, drive_indexed};
 use std::iter;
 
-/// Pairs the items of two iterators, up to the length of the shorter one.
+/// Pairs the items of two iterators, up to the length of the shorter iterator.
 /// [`IndexedParallelIterator::zip`](crate::iter::IndexedParallelIterator::zip) returns it.
 #[derive(Debug, Clone)]
 #[must_use = "parallel iterators are lazy and do nothing unless consumed"]

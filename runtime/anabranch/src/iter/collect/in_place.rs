@@ -4,12 +4,12 @@
 //! filled places owns the items in them, as [`Written`], until all places are filled and the vector takes the items. So
 //! a panic drops each finished item once.
 //!
-//! All pointers are derived from the one that [`Places::new`] makes, which may access all of the places. A pointer
+//! All pointers are derived from the pointer that [`Places::new`] makes, which may access all of the places. A pointer
 //! derived from a reference to the places of one block could not access the items of another block. Nor could it be
 //! used once the reference has been used again.
 //!
-//! A [`Producer`] is safe code and may yield any number of items. Places that remain empty show in the total number of
-//! written items, which is checked before the vector takes them. Surplus items find no place.
+//! A [`Producer`] is safe code and may yield any number of items. Places that remain empty are detected via the total
+//! number of written items, which is checked before the vector takes them. Surplus items find no place.
 
 use crate::iter::plumbing::{Consumer, Drive, DriveIndexed, Driven, Producer, bridge, bridge::run};
 use std::{iter, marker::PhantomData, mem, mem::MaybeUninit, ptr, slice};

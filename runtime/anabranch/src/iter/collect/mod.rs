@@ -1,4 +1,4 @@
-//! Collections made of parallel iterators.
+//! Collections that are created from parallel iterators.
 
 mod collections;
 mod fallible;
@@ -17,8 +17,7 @@ pub(super) use self::pieces::to_vecs;
 use crate::iter::convert::IntoParallelIterator;
 use either::Either;
 
-/// A collection that can be made of a parallel iterator: see
-/// [`collect`](crate::iter::ParallelIterator::collect).
+/// A collection that can be created from a parallel iterator: see [`collect`](crate::iter::ParallelIterator::collect).
 ///
 /// It is implemented for the collections of std, for `Option` and `Result` of a collection, for `()`, for pairs of
 /// collections (see [`unzip`](crate::iter::ParallelIterator::unzip)), and with the feature `imbl` for `imbl::Vector`.
@@ -44,7 +43,7 @@ use either::Either;
     label = "cannot be collected from items of type `{T}`"
 )]
 pub trait FromParallelIterator<T: Send>: Sized {
-    /// Makes the collection of the items.
+    /// Creates the collection from the items.
     ///
     /// ```
     /// use anabranch::prelude::*;
@@ -57,7 +56,7 @@ pub trait FromParallelIterator<T: Send>: Sized {
     where
         I: IntoParallelIterator<Item = T>;
 
-    /// Returns a function that makes the collection of a vector, if the collection is made of one anyway.
+    /// Returns a function that turns a vector into the collection, if the collection is made from a vector anyway.
     #[doc(hidden)]
     fn of_vec() -> Option<fn(Vec<T>) -> Self> {
         None

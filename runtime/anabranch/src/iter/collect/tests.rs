@@ -1,4 +1,5 @@
-//! Collecting in place: what becomes of the items when one panics, or when a producer yields another number of items.
+//! Collecting in place: what happens to the items when one panics, or when a producer yields an unexpected number of
+//! items.
 
 use crate::{
     fork::join::join,

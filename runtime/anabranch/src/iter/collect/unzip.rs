@@ -1,8 +1,8 @@
 //! Collecting into two collections at once.
 //!
-//! The left collection gets a parallel iterator. When it drives that with its consumer, the right collection gets
-//! another one, which remembers the left consumer. When the right collection drives that with its own consumer, both
-//! consumers are known, and the base is driven with the pair of them.
+//! The left collection gets a parallel iterator. When it drives that iterator with its consumer, the right collection
+//! gets another parallel iterator, which remembers the left consumer. When the right collection drives that iterator
+//! with its own consumer, both consumers are known, and the base is driven with the pair of them.
 
 use crate::iter::{
     collect::{FromParallelIterator, ParallelExtend},
@@ -93,7 +93,7 @@ where
     (left, right)
 }
 
-/// What the left collection gets.
+/// The parallel iterator that the left collection gets.
 struct Left<'a, I, W, B> {
     base: I,
     route: W,
@@ -124,7 +124,7 @@ where
     }
 }
 
-/// What the right collection gets.
+/// The parallel iterator that the right collection gets.
 struct Right<'a, I, W, C, P, R> {
     base: I,
     route: W,

@@ -1,4 +1,4 @@
-//! Vectors, and what is made of them.
+//! Vectors, and the collections that are made from vectors.
 
 use crate::iter::{
     adapters::Map,
@@ -72,7 +72,7 @@ macro_rules! from_vec {
 
 from_vec! { Box<[T]>, Rc<[T]>, Arc<[T]>, VecDeque<T>, BinaryHeap<T> where T: Ord, }
 
-/// Implements [`ParallelExtend`] by making a vector first, and then the collection of it.
+/// Implements [`ParallelExtend`] by making a vector first, and then the collection from it.
 macro_rules! append_vec {
     ($($collection:ty $(where T: $bound:ident)?,)*) => {$(
         impl<T: Send $(+ $bound)?> ParallelExtend<T> for $collection {
@@ -86,7 +86,7 @@ macro_rules! append_vec {
 
 append_vec! { VecDeque<T>, BinaryHeap<T> where T: Ord, }
 
-/// Implements [`FromParallelIterator`] by [`ParallelExtend`].
+/// Implements [`FromParallelIterator`] via [`ParallelExtend`].
 macro_rules! from_extend {
     ($($collection:ty,)*) => {$(
         impl<T: Send> FromParallelIterator<T> for $collection {

@@ -2,7 +2,7 @@
 //!
 //! A thread runs a piece block by block. While it runs a block, the rest of the piece is one open fork. A fork that no
 //! thread takes costs about a nanosecond. The thread then goes on with the rest as if it had never been forked, with
-//! the same folder. So a loop makes about as many folders as there are steals.
+//! the same folder. So a loop makes about one folder for each steal.
 //!
 //! The first block has one item, so two heavy items are two pieces. Each further block multiplies the number of items
 //! that have been run by `GROWTH`. As long as no thread takes work or requests it, there is nothing to balance, and the
@@ -46,7 +46,7 @@ const DETERMINISTIC_BLOCK: usize = 1024;
 /// Runs `iter` into `consumer`, in the caller's pool or else in the default pool.
 ///
 /// # Panics
-/// Panics when the default pool cannot be made, when `iter` or `consumer` panics, and when a producer cuts itself
+/// Panics when the default pool cannot be created, when `iter` or `consumer` panics, and when a producer cuts itself
 /// elsewhere than requested.
 #[inline]
 #[track_caller]
@@ -77,9 +77,9 @@ where
 /// Folds the items of `producer`, in parallel if other threads are idle. `at` is the position of the producer's items.
 ///
 /// # Panics
-/// Panics with one of the panics when the producer's iterator or the consumer panics, once all pieces that were started
-/// have ended. Panics when the producer cuts itself elsewhere than requested. Outside of any pool, also panics when the
-/// default pool cannot be made.
+/// If the producer's iterator or the consumer panics, resumes one of the panics once all started pieces have ended.
+/// Panics when the producer cuts itself elsewhere than requested. Outside of any pool, also panics when the default
+/// pool cannot be created.
 #[inline]
 pub fn bridge<P, C>(producer: P, consumer: &C, folder: C::Folder, at: C::Position) -> Progress<C::Folder, C::Result>
 where
@@ -170,7 +170,7 @@ impl<P: Producer, C: Consumer<P::Item>> Job for Rest<'_, P, C> {
     }
 }
 
-/// What became of the fork of the rest.
+/// The outcome of the fork of the rest.
 enum Next<S, F, R> {
     /// No thread has taken the rest.
     Rest(S, F),

@@ -1,10 +1,10 @@
-//! What folds items.
+//! Consumers, which fold items.
 
 /// Folds items of type `T`, in pieces.
 ///
 /// Threads share a consumer. Each piece of the sequence is folded on one thread, with a [`Folder`](Self::Folder) that
 /// stays there, from front to back. A piece ends with a [`Result`](Self::Result), and the results of neighbouring
-/// pieces are combined in order. There are about as many pieces as other threads take.
+/// pieces are combined in order. There is about one piece for each time that another thread takes work.
 pub trait Consumer<T>: Sync {
     /// The state of a piece that is being folded.
     type Folder;
@@ -47,13 +47,13 @@ impl Position for () {
     }
 }
 
-/// A part of a range of numbers. Of two pieces, the earlier one in the sequence has the smaller `start`, unless the
-/// numbers do not suffice. Then they may be equal.
+/// A part of a range of numbers. The earlier of two pieces in the sequence has the smaller `start`, unless the numbers
+/// run out. Then they may be equal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Span {
     /// The first number.
     pub start: u64,
-    /// The number after the last one.
+    /// The number after the last number.
     pub end: u64,
 }
 
@@ -94,10 +94,10 @@ impl<F, R> Progress<F, R> {
     }
 }
 
-/// Implements the parts of a [`Consumer`] that passes everything on to another one, except
+/// Implements the parts of a [`Consumer`] that passes everything on to another consumer, except
 /// [`consume_iter`](Consumer::consume_iter).
 ///
-/// `delegate!(C, self => self.0)` stands in an implementation of `Consumer`, where `C` is the type of the other
+/// `delegate!(C, self => self.0)` is used in an implementation of `Consumer`, where `C` is the type of the other
 /// consumer and `self.0` the expression for it. `delegate!(C, self => self.0, until self.has_ended())` is for a
 /// consumer that can also be full on its own.
 #[doc(hidden)]

@@ -1,11 +1,11 @@
-//! What a parallel iterator implements.
+//! The traits that a parallel iterator implements.
 
 use crate::iter::plumbing::{
     consumer::{Consumer, Progress},
     producer::Producer,
 };
 
-/// A parallel iterator, as its consumers see it. The methods that users call are those of
+/// A parallel iterator, as its consumers see it. Users call the methods of
 /// [`ParallelIterator`](crate::iter::ParallelIterator), which all implementors have.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a parallel iterator",
@@ -64,13 +64,13 @@ pub trait DriveIndexed: Drive {
     /// Returns the number of items.
     fn len(&self) -> usize;
 
-    /// Returns the items. It is called once at most.
+    /// Returns the items. It is called at most once.
     fn producer(&mut self) -> Self::Producer<'_>;
 }
 
 /// An operation that differs for parallel iterators whose number of items is known. See [`Drive::accept`].
 pub trait Visitor<T> {
-    /// What the operation returns.
+    /// The result of the operation.
     type Output;
 
     /// Runs the operation with an iterator of unknown length.
@@ -82,7 +82,7 @@ pub trait Visitor<T> {
     fn visit_indexed<I: DriveIndexed<Item = T>>(self, iter: I) -> Self::Output;
 }
 
-/// Implements [`Drive`] by [`DriveIndexed`].
+/// Implements [`Drive`] via [`DriveIndexed`].
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __drive_indexed {

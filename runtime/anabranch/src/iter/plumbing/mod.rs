@@ -1,4 +1,4 @@
-//! What a parallel iterator is made of: for those who write sources or adapters of their own.
+//! The building blocks of parallel iterators, for writing sources and adapters.
 //!
 //! A [`Producer`] is a piece of a sequence that can be cut in two. A [`Consumer`] folds items. [`bridge`] runs a
 //! producer into a consumer: it cuts the producer when other threads take work, and combines the results in the order

@@ -1,4 +1,4 @@
-//! Driving two parallel iterators of which one follows the other in the order of the items.
+//! Driving two parallel iterators, one after the other in the order of the items.
 
 use crate::{
     fork::join::{Job, fork},
@@ -18,7 +18,7 @@ use crate::{
 ///
 /// # Panics
 /// Panics with one of the panics when the iterators or the consumer panic, once both have ended. Outside of any pool,
-/// also panics when the default pool cannot be made.
+/// also panics when the default pool cannot be created.
 #[inline]
 pub(in crate::iter) fn drive_pair<L, R, C>(
     left: L,

@@ -18,9 +18,9 @@ pub trait Producer: Send + Sized {
     /// Returns the length.
     fn len(&self) -> usize;
 
-    /// Splits into the first `mid` items and the others. `mid` is at most the length.
+    /// Splits into the first `mid` items and the remaining items. `mid` is at most the length.
     ///
-    /// If [`IS_EXACT`](Self::IS_EXACT) is `false`, the first part may be longer than `mid`, and the other one shorter
+    /// If [`IS_EXACT`](Self::IS_EXACT) is `false`, the first part may be longer than `mid`, and the second part shorter
     /// by as much, or empty.
     fn split_at(self, mid: usize) -> (Self, Self);
 

@@ -1,8 +1,8 @@
 //! The stable sort: pieces that std sorts, and parallel merges.
 //!
 //! The items move between the slice and a buffer of the same length. Each level of merges reads one of them and writes
-//! the other one, and the last level writes the slice. The number of levels is even, so the pieces are sorted in the
-//! slice and need no copy.
+//! the other, and the last level writes the slice. The number of levels is even, so the pieces are sorted in the slice
+//! and need no copy.
 //!
 //! The slice owns the items throughout. A merge into the buffer leaves the slice as it was. A merge into the slice
 //! overwrites it while the buffer has a copy of each item, and [`Restore`] copies these back if a comparison panics. So

@@ -7,7 +7,7 @@
 //! If the sample contains the pivot's value repeatedly, a second pass gathers the items that equal the pivot, which are
 //! then at their places. So a slice of few different values takes few passes.
 //!
-//! A comparison that panics, or is no order, leaves the items in some order.
+//! If the comparison panics or is not a total order, the order of the items is unspecified.
 
 use crate::{
     fork::join::join,

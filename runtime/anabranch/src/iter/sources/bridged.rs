@@ -1,10 +1,11 @@
 //! Parallel iterators over the items of a plain iterator.
 //!
 //! The iterator is behind a lock. A thread takes a batch of items under the lock and folds it outside. Each thread that
-//! takes part keeps an open fork, whose job is to take part as well. So as many threads take part as are idle.
+//! takes part keeps an open fork, whose job is to take part as well. So all idle threads take part.
 //!
-//! The iterator may fork while its thread holds the lock. A thread that waits for a fork runs only what descends from
-//! that fork, and the other threads of the loop do not, so a thread never waits for a lock that it holds itself.
+//! The iterator may fork while its thread holds the lock. A thread that waits for a fork runs only descendants of that
+//! fork. The work of the other threads of the loop does not descend from it. So a thread never waits for a lock that it
+//! holds itself.
 
 use crate::{
     iter::{
@@ -30,13 +31,13 @@ pub trait ParallelBridge: Sized {
     /// Returns a parallel iterator over the items of this iterator.
     ///
     /// One thread at a time calls [`next`](Iterator::next), and all threads process what it returns, in no particular
-    /// order. [`IterBridge::ordered`] keeps the order. Prefer `par_iter` for what can be cut, and for text
-    /// [`ParallelString`](crate::iter::ParallelString).
+    /// order. [`IterBridge::ordered`] keeps the order. Prefer `par_iter` for collections that can be cut, and
+    /// [`ParallelString`](crate::iter::ParallelString) for text.
     ///
-    /// A thread takes several items at once if they are processed quickly, and if the iterator knows that it has so
+    /// A thread takes several items at once if they are processed quickly, and if the iterator knows that it has that
     /// many: never more than the lower bound of [`size_hint`](Iterator::size_hint), or one. So `next` may wait for an
-    /// item that depends on earlier ones having been processed, as that of a channel. [`IterBridge::max_batch`] allows
-    /// larger batches.
+    /// item that depends on earlier items having been processed, as a channel's `next` may. [`IterBridge::max_batch`]
+    /// allows larger batches.
     ///
     /// # Panics
     /// The method that runs the loop panics when `next` panics. No thread calls `next` again after that, nor after it
@@ -86,7 +87,7 @@ impl<I> IterBridge<I> {
     /// Lets a thread take up to `max` items at once, whatever the iterator knows about their number.
     ///
     /// It does so if the items are processed quickly. Then the thread may hold items that it has not processed while it
-    /// waits in `next`. With 1, a thread has processed an item before it takes the next one.
+    /// waits in `next`. With 1, a thread has processed an item before it takes the next item.
     ///
     /// # Panics
     /// Panics when `max` is zero.
@@ -104,12 +105,12 @@ impl<I> IterBridge<I> {
     }
 
     /// Keeps the order of the items: that in which the iterator returns them. So `collect` has the order of the plain
-    /// iterator, and `find_first` finds the first one.
+    /// iterator, and `find_first` finds the first item.
     ///
     /// # Complexity
     /// A thread folds each batch for itself, unless it takes two batches in a row. So there are more folders than
-    /// without this: closures such as that of [`map_init`](crate::iter::ParallelIterator) are called more often.
-    /// Results wait until those in front of them are there.
+    /// without this: closures such as the closure of [`map_init`](crate::iter::ParallelIterator) are called more often.
+    /// A result is held back until all results in front of it are available.
     ///
     /// ```
     /// use anabranch::prelude::*;
@@ -262,7 +263,7 @@ impl<I: Iterator<Item: Send> + Send> Drive for OrderedIterBridge<I> {
     }
 }
 
-/// What the threads of an ordered loop share.
+/// The data that the threads of an ordered loop share.
 struct Ordered<'a, I: Iterator, C: Consumer<I::Item>> {
     shared: &'a Shared<I>,
     consumer: &'a C,

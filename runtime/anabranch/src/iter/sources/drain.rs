@@ -1,4 +1,4 @@
-//! Items that leave a collection that remains.
+//! Draining items from a collection.
 
 use crate::iter::plumbing::Drive;
 use std::ops::RangeBounds;
@@ -38,10 +38,11 @@ pub trait ParallelDrainRange<Idx = usize> {
     /// The type of its items.
     type Item: Send;
 
-    /// Returns a parallel iterator over the items in `range`, by value. They leave the collection, even those that the
-    /// iterator does not reach because it ends early.
+    /// Returns a parallel iterator over the items in `range`, by value. All of them are removed from the collection,
+    /// even items that the iterator does not reach because it ends early.
     ///
-    /// If the iterator is forgotten, the collection remains valid. It is not specified which items it has then.
+    /// If the iterator is forgotten, the collection remains valid. It is unspecified which items the collection then
+    /// has.
     ///
     /// # Panics
     /// Panics when `range` is not within the collection, and for a `String` when it does not begin and end between two

@@ -1,4 +1,4 @@
-//! Parallel iterators over values that are given: repeated, one, none.
+//! Parallel iterators over given values: repeated, a single one, or none.
 
 use crate::iter::{
     plumbing::{Consumer, Drive, Driven, Position, Producer, Progress, bridge},
@@ -6,9 +6,9 @@ use crate::iter::{
 };
 use std::{fmt, iter, marker::PhantomData};
 
-/// Returns a parallel iterator that yields clones of `element` for ever.
+/// Returns a parallel iterator that yields clones of `element` forever.
 ///
-/// It ends when what consumes it does: see [`find_any`](crate::iter::ParallelIterator) and the like. To zip it with
+/// It ends when its consumer does: see [`find_any`](crate::iter::ParallelIterator) and the like. To zip it with
 /// something that ends, use [`Repeat::take`].
 ///
 /// ```
@@ -21,7 +21,7 @@ pub fn repeat<T: Clone + Send>(element: T) -> Repeat<T> {
     Repeat(element)
 }
 
-/// A parallel iterator that yields clones of a value for ever. [`repeat`] returns it.
+/// A parallel iterator that yields clones of a value forever. [`repeat`] returns it.
 #[derive(Debug, Clone)]
 pub struct Repeat<T>(T);
 

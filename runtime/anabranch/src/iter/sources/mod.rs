@@ -1,4 +1,4 @@
-//! Parallel iterators that are made of collections and values.
+//! Parallel iterators over collections and values.
 
 pub mod array;
 pub(super) mod bridged;

@@ -1,4 +1,4 @@
-//! What the sources share.
+//! The common parts of the sources.
 
 use std::iter::FusedIterator;
 

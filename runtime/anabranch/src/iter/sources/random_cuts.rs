@@ -1,4 +1,4 @@
-//! What the tests of the sources of unknown length share.
+//! The common parts of the tests of sources of unknown length.
 
 use crate::iter::plumbing::Producer;
 

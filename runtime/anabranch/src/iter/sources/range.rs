@@ -129,8 +129,8 @@ macro_rules! iter {
     ($doc:literal $name:ident, $range:ident, $values:ident) => {
         #[doc = $doc]
         ///
-        /// It has a known length as long as `usize` can count the values. Its methods that need the length panic
-        /// otherwise, and the others do not.
+        /// It has a known length as long as `usize` can count the values. Otherwise only its methods that need the
+        /// length panic.
         #[derive(Debug, Clone)]
         pub struct $name<T>($range<T>);
 

@@ -1,4 +1,4 @@
-//! Splitting data by a closure.
+//! Splitting data with a closure.
 
 use crate::iter::plumbing::{Consumer, Drive, Driven, Position, Progress, pair::drive_pair};
 use std::{fmt, iter};
@@ -6,7 +6,7 @@ use std::{fmt, iter};
 /// Returns a parallel iterator over parts of `data`.
 ///
 /// `splitter` splits its argument in two, or returns it with `None` when it cannot be split further. It is called until
-/// all parts are of the latter kind, in whatever pool, so the parts are the same in each run. `splitter` determines how
+/// no part can be split further, whatever the pool, so the parts are the same in each run. `splitter` determines how
 /// small they become: a part should take much longer than the call.
 ///
 /// ```

@@ -54,7 +54,7 @@ impl<T: Send> DriveIndexed for IntoIter<T> {
     }
 }
 
-/// A parallel iterator over items that leave a vector. [`par_drain`](ParallelDrainRange::par_drain) returns it.
+/// A parallel iterator that drains items from a vector. [`par_drain`](ParallelDrainRange::par_drain) returns it.
 #[derive(Debug)]
 pub struct Drain<'data, T>(DrainedVec<'data, T>);
 

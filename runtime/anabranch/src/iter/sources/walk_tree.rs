@@ -1,8 +1,8 @@
-//! Trees whose nodes are found by a closure.
+//! Trees whose nodes are found with a closure.
 //!
 //! The children of a node are one list, which is forked in halves. So a thread that takes work takes half of a list
-//! with all that is below. The depth of the stack is that of the tree, times the logarithm of the number of children;
-//! nodes with one child do not count.
+//! with all nodes below it. The depth of the stack is the depth of the tree, times the logarithm of the number of
+//! children; nodes with one child do not count.
 
 use crate::iter::{
     plumbing::{Consumer, Drive, Driven, Position, Producer, Progress, pair::drive_pair},

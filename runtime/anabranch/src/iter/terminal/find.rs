@@ -1,7 +1,7 @@
-//! Searches: `find_any`, `find_first`, `find_last`, those with `map`, `any`, `all`, and `try_for_each`, which searches
-//! a failure.
+//! Searches: `find_any`, `find_first`, `find_last`, the searches with `map`, `any`, `all`, and `try_for_each`, which
+//! searches for a failure.
 //!
-//! What the threads share guards no data, so accesses are relaxed.
+//! The variables that the threads share guard no data, so accesses are relaxed.
 
 use crate::{
     iter::plumbing::{Consumer, Span},
@@ -52,7 +52,7 @@ impl<T, R: Send, F: Fn(T) -> Option<R> + Sync> Consumer<T> for FindAny<F> {
     }
 }
 
-/// What a piece of a search in order has found.
+/// The result of a piece of a search in order.
 pub(in crate::iter) struct Found<R> {
     found: Option<R>,
     /// Where the piece starts.

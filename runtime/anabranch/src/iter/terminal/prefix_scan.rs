@@ -1,8 +1,8 @@
 //! [`prefix_scan`](crate::iter::ParallelIterator::prefix_scan).
 //!
-//! The first pass scans each piece on its own, on the thread that produces its items. The second one combines each
-//! value with the last one before its piece. The first piece needs no second pass, so a loop of which no other thread
-//! takes a part calls `op` once for each item.
+//! The first pass scans each piece on its own, on the thread that produces its items. The second pass combines each
+//! value with the last value before its piece. The first piece needs no second pass, so a loop that no other thread
+//! joins calls `op` once for each item.
 
 use crate::iter::{
     convert::IntoParallelIterator,

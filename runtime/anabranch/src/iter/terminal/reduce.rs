@@ -1,4 +1,4 @@
-//! [`reduce_with`](crate::iter::ParallelIterator::reduce_with) and the ends that it serves: `reduce`, the minimum and
+//! [`reduce_with`](crate::iter::ParallelIterator::reduce_with) and the methods that use it: `reduce`, the minimum and
 //! the maximum.
 
 use crate::iter::plumbing::Consumer;

@@ -3,7 +3,7 @@
 use crate::iter::plumbing::Consumer;
 use std::{iter, marker::PhantomData};
 
-/// Makes a consumer of one of the traits of std.
+/// Turns one of the traits of std into a consumer.
 macro_rules! arithmetic {
     ($(#[$doc:meta])* $name:ident, $method:ident) => {
         $(#[$doc])*

@@ -1,8 +1,8 @@
 //! The collections of the standard library.
 //!
-//! A `VecDeque` and a `BinaryHeap` are cut where they are. Lists, maps and sets cannot be cut. So the calling thread
-//! first moves the items of such a collection, or references to them, into a vector. That takes about as long as one
-//! pass over the collection, and memory for the items or references.
+//! A `VecDeque` and a `BinaryHeap` are cut in place. Lists, maps and sets cannot be cut. So the calling thread first
+//! moves the items of such a collection, or references to them, into a vector. That takes about as long as one pass
+//! over the collection, and memory for the items or references.
 
 pub mod vec_deque;
 

@@ -85,7 +85,7 @@ two_slices!(Iter [] Sync, as_slices, split_at, Iter, iter, |this| this.clone());
 two_slices!(IterMut [mut] Send, as_mut_slices, split_at_mut, IterMut, iter_mut,
     |this| Self(mem::take(&mut this.0), mem::take(&mut this.1)));
 
-/// A parallel iterator over items that leave a `VecDeque`. [`par_drain`](ParallelDrainRange::par_drain) returns it.
+/// A parallel iterator that drains items from a `VecDeque`. [`par_drain`](ParallelDrainRange::par_drain) returns it.
 ///
 /// The calling thread first moves the items into a vector.
 #[derive(Debug)]

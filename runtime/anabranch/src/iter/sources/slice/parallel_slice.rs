@@ -69,7 +69,7 @@ pub trait ParallelSlice<T: Sync> {
         ArrayWindows::new(self.as_parallel_slice())
     }
 
-    /// Returns chunks of `chunk_size` elements. The last one is shorter if `chunk_size` does not divide the length.
+    /// Returns chunks of `chunk_size` elements. The last chunk is shorter if `chunk_size` does not divide the length.
     ///
     /// # Panics
     /// Panics when `chunk_size` is zero.
@@ -102,7 +102,7 @@ pub trait ParallelSlice<T: Sync> {
         ChunksExact::new(self.as_parallel_slice(), chunk_size)
     }
 
-    /// Returns chunks of `chunk_size` elements, the first one from the end of the slice. The last one is shorter if
+    /// Returns chunks of `chunk_size` elements, starting at the end of the slice. The last chunk is shorter if
     /// `chunk_size` does not divide the length.
     ///
     /// # Panics
@@ -119,8 +119,8 @@ pub trait ParallelSlice<T: Sync> {
         RChunks::new(self.as_parallel_slice(), chunk_size)
     }
 
-    /// Returns chunks of exactly `chunk_size` elements, the first one from the end of the slice.
-    /// [`RChunksExact::remainder`] returns the elements left over.
+    /// Returns chunks of exactly `chunk_size` elements, starting at the end of the slice. [`RChunksExact::remainder`]
+    /// returns the elements left over.
     ///
     /// # Panics
     /// Panics when `chunk_size` is zero.

@@ -44,7 +44,7 @@ pub trait ParallelSliceMut<T: Send> {
         SplitInclusiveMut::new(self.as_parallel_slice_mut(), separator)
     }
 
-    /// Returns chunks of `chunk_size` elements. The last one is shorter if `chunk_size` does not divide the length.
+    /// Returns chunks of `chunk_size` elements. The last chunk is shorter if `chunk_size` does not divide the length.
     ///
     /// # Panics
     /// Panics when `chunk_size` is zero.
@@ -79,7 +79,7 @@ pub trait ParallelSliceMut<T: Send> {
         ChunksExactMut::new(self.as_parallel_slice_mut(), chunk_size)
     }
 
-    /// Returns chunks of `chunk_size` elements, the first one from the end of the slice. The last one is shorter if
+    /// Returns chunks of `chunk_size` elements, starting at the end of the slice. The last chunk is shorter if
     /// `chunk_size` does not divide the length.
     ///
     /// # Panics
@@ -97,7 +97,7 @@ pub trait ParallelSliceMut<T: Send> {
         RChunksMut::new(self.as_parallel_slice_mut(), chunk_size)
     }
 
-    /// Returns chunks of exactly `chunk_size` elements, the first one from the end of the slice.
+    /// Returns chunks of exactly `chunk_size` elements, starting at the end of the slice.
     /// [`RChunksExactMut::into_remainder`] returns the elements left over.
     ///
     /// # Panics
@@ -137,12 +137,12 @@ pub trait ParallelSliceMut<T: Send> {
     /// Sorts the slice in parallel, and keeps the order of equal items.
     ///
     /// The threads sort pieces with [`slice::sort`] and merge them, with a buffer as long as the slice. This takes
-    /// *O*(*n* log *n*) comparisons. A slice that is sorted already, or strictly descending, takes *O*(*n*).
+    /// *O*(*n* log *n*) comparisons. A slice that is already sorted, or strictly descending, takes *O*(*n*).
     /// [`par_sort_unstable`](Self::par_sort_unstable) is usually faster, and needs no buffer.
     ///
     /// # Panics
-    /// Panics when a comparison panics, and may panic when [`Ord`] is not a total order. Then the slice contains the
-    /// same items in some order.
+    /// Panics when a comparison panics, and may panic when [`Ord`] is not a total order. The slice then contains the
+    /// same items in an unspecified order.
     ///
     /// ```
     /// use anabranch::prelude::*;
@@ -159,13 +159,13 @@ pub trait ParallelSliceMut<T: Send> {
         stable(self.as_parallel_slice_mut(), T::cmp);
     }
 
-    /// Sorts the slice in parallel by `compare`, and keeps the order of equal items.
+    /// Sorts the slice in parallel with the comparison function `compare`, and keeps the order of equal items.
     ///
     /// See [`par_sort`](Self::par_sort).
     ///
     /// # Panics
-    /// Panics when `compare` panics, and may panic when it is not a total order. Then the slice contains the same items
-    /// in some order.
+    /// Panics when `compare` panics, and may panic when it is not a total order. The slice then contains the same items
+    /// in an unspecified order.
     ///
     /// ```
     /// use anabranch::prelude::*;
@@ -187,8 +187,8 @@ pub trait ParallelSliceMut<T: Send> {
     /// `key` is called for both items of each comparison. See [`par_sort`](Self::par_sort).
     ///
     /// # Panics
-    /// Panics when `key` or the comparison panics, and may panic when [`Ord`] of the keys is not a total order. Then
-    /// the slice contains the same items in some order.
+    /// Panics when `key` or the comparison panics, and may panic when [`Ord`] of the keys is not a total order. The
+    /// slice then contains the same items in an unspecified order.
     ///
     /// ```
     /// use anabranch::prelude::*;
@@ -235,12 +235,12 @@ pub trait ParallelSliceMut<T: Send> {
     /// Sorts the slice in parallel, and does not keep the order of equal items.
     ///
     /// A quicksort that sorts short pieces with [`slice::sort_unstable`]. It takes *O*(*n* log *n*) comparisons, and
-    /// *O*(*n*) if the slice is sorted already or strictly descending, or *O*(*n* log *k*) if it has *k* different
+    /// *O*(*n*) if the slice is already sorted or strictly descending, or *O*(*n* log *k*) if it has *k* different
     /// items. It allocates nothing.
     ///
     /// # Panics
-    /// Panics when a comparison panics, and may panic when [`Ord`] is not a total order. Then the slice contains the
-    /// same items in some order.
+    /// Panics when a comparison panics, and may panic when [`Ord`] is not a total order. The slice then contains the
+    /// same items in an unspecified order.
     ///
     /// ```
     /// use anabranch::prelude::*;
@@ -257,13 +257,13 @@ pub trait ParallelSliceMut<T: Send> {
         unstable(self.as_parallel_slice_mut(), T::cmp);
     }
 
-    /// Sorts the slice in parallel by `compare`, and does not keep the order of equal items.
+    /// Sorts the slice in parallel with the comparison function `compare`, and does not keep the order of equal items.
     ///
     /// See [`par_sort_unstable`](Self::par_sort_unstable).
     ///
     /// # Panics
-    /// Panics when `compare` panics, and may panic when it is not a total order. Then the slice contains the same items
-    /// in some order.
+    /// Panics when `compare` panics, and may panic when it is not a total order. The slice then contains the same items
+    /// in an unspecified order.
     ///
     /// ```
     /// use anabranch::prelude::*;
@@ -285,8 +285,8 @@ pub trait ParallelSliceMut<T: Send> {
     /// `key` is called for both items of each comparison. See [`par_sort_unstable`](Self::par_sort_unstable).
     ///
     /// # Panics
-    /// Panics when `key` or the comparison panics, and may panic when [`Ord`] of the keys is not a total order. Then
-    /// the slice contains the same items in some order.
+    /// Panics when `key` or the comparison panics, and may panic when [`Ord`] of the keys is not a total order. The
+    /// slice then contains the same items in an unspecified order.
     ///
     /// ```
     /// use anabranch::prelude::*;

@@ -1,13 +1,15 @@
 //! Parts of slices whose lengths depend on the elements: they are found when a piece is cut.
 //!
-//! A piece of a slice ends after a separator, or else it is the last one. The length of a piece is the number of its
-//! elements, and one more for the last piece, so that a last piece without elements is not taken for one without items.
+//! A piece of a slice ends after a separator, or else it is the last piece. The length of a piece is the number of its
+//! elements, and one more for the last piece, so that a last piece without elements is not mistaken for a piece without
+//! items.
 
 use crate::iter::plumbing::{Consumer, Drive, Driven, Producer, bridge};
 use std::{fmt, slice};
 
-/// Defines parts of a slice. `$boundary` returns the index at which a piece may begin, at or after a given one, and
-/// `$items` makes the std iterator over the parts of a piece; its last argument says whether the piece is the last one.
+/// Defines parts of a slice. `$boundary` returns the index at which a piece may begin, at or after a given index, and
+/// `$items` makes the std iterator over the parts of a piece; its last argument says whether the piece is the last
+/// piece.
 macro_rules! parts {
     (
         $doc:literal $name:ident, $producer:ident [$($mut:tt)?] $bound:ident, $cut:ident, $std:ident,
@@ -114,8 +116,8 @@ fn run_start<T>(slice: &[T], from: usize, is_same: &impl Fn(&T, &T) -> bool) -> 
     Some(from + { pairs }.position(|pair| !is_same(&pair[0], &pair[1]))?)
 }
 
-/// Returns the parts of a piece between separators. A piece that is not the last one ends with a separator, after which
-/// it has no part.
+/// Returns the parts of a piece between separators. A piece that is not the last piece ends with a separator, after
+/// which it has no part.
 macro_rules! between {
     ($split:ident) => {
         |slice, is_last: bool, predicate| {

@@ -1,4 +1,4 @@
-//! Characters that leave a string.
+//! Draining characters from a string.
 
 use super::text::{FindChars, Text};
 use crate::iter::{
@@ -7,7 +7,7 @@ use crate::iter::{
 };
 use std::ops::{Range, RangeBounds};
 
-/// A parallel iterator over characters that leave a string. [`par_drain`](ParallelDrainRange::par_drain) returns it.
+/// A parallel iterator that drains characters from a string. [`par_drain`](ParallelDrainRange::par_drain) returns it.
 #[derive(Debug)]
 pub struct Drain<'a> {
     string: &'a mut String,

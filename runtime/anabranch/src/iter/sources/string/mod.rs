@@ -21,7 +21,7 @@ use crate::iter::{
 };
 use std::{fmt, iter::Copied, slice};
 
-/// Defines a parallel iterator over what is found in a text.
+/// Defines a parallel iterator over the items that are found in a text.
 macro_rules! found {
     ($($name:ident, $item:ty, $find:ident, $method:literal;)*) => {$(
         #[doc = concat!("[`", $method, "`](ParallelString::", $method, ") returns it.")]
@@ -52,7 +52,7 @@ found! {
     SplitAsciiWhitespace, &'t str, FindAsciiWords, "par_split_ascii_whitespace";
 }
 
-/// Defines a parallel iterator over what a pattern finds in a text.
+/// Defines a parallel iterator over the matches of a pattern in a text.
 macro_rules! found_by_pattern {
     ($($name:ident, $item:ty, $find:ident, $method:literal;)*) => {$(
         #[doc = concat!("[`", $method, "`](ParallelString::", $method, ") returns it.")]

@@ -1,4 +1,4 @@
-//! What separates or matches in a string.
+//! Patterns that separate or match parts of a string.
 
 use std::str;
 
@@ -11,7 +11,7 @@ pub trait Pattern: Sized + Sync + Send + private::Methods {}
 impl<P: private::Methods> Pattern for P {}
 
 pub(super) mod private {
-    /// The methods of `str` with a pattern, as its own trait of patterns cannot be named.
+    /// The methods of `str` with a pattern, because std's own trait of patterns is unstable.
     pub trait Methods: Sized + Sync + Send {
         type Split<'t, 'p>: DoubleEndedIterator<Item = &'t str>
         where

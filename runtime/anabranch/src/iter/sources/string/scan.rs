@@ -1,9 +1,9 @@
 //! The lines and the words of a piece of text, found several bytes at a time.
 //!
-//! The iterators of std decode a character at a time for white space, and start a search anew for each line. These look
-//! at the eight bytes of a `u64` together (Lamport, "Multiple byte processing with full-word instructions", 1975), or
-//! at 64 in a long line, and decode only what is not ASCII. The items are those of [`str::lines`] and
-//! [`str::split_whitespace`].
+//! The iterators of std decode a character at a time for white space, and start a search anew for each line. The
+//! iterators here look at the eight bytes of a `u64` together (Lamport, "Multiple byte processing with full-word
+//! instructions", 1975), or at 64 in a long line, and decode only what is not ASCII. The items are the same as with
+//! [`str::lines`] and [`str::split_whitespace`].
 
 use std::iter::FusedIterator;
 

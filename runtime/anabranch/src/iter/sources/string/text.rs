@@ -1,9 +1,9 @@
-//! Pieces of text, and what is found in them.
+//! Pieces of text, and the items that are found in them.
 //!
-//! A piece is cut at a byte. The cut then moves to the next place at which the items of both parts together are those
-//! of the whole: the next character, the end of a line, a separator. So the length of a piece is a measure of the work,
-//! its number of bytes. A last piece is longer by one, so that a last piece without text is not taken for one without
-//! items.
+//! A piece is cut at a byte. The cut then moves to the next place at which the items of both parts together are the
+//! items of the whole: the next character, the end of a line, a separator. So the length of a piece is a measure of the
+//! work, its number of bytes. A last piece is longer by one, so that a last piece without text is not mistaken for a
+//! piece without items.
 
 use super::{
     pattern::private::Methods,
@@ -12,7 +12,7 @@ use super::{
 use crate::iter::plumbing::Producer;
 use std::{iter::FusedIterator, str};
 
-/// What is found in a text.
+/// A kind of items that are found in a text.
 pub(super) trait Find<'t>: Copy + Send {
     type Item: Send;
     type Iter: Iterator<Item = Self::Item>;
