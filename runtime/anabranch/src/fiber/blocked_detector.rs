@@ -1,6 +1,6 @@
-//! Finds a fiber that keeps its thread, so that other fibers of the same worker cannot run: one that blocks, or one
-//! that computes for long, by the CPU clock of the thread. A fiber blocks, for example, if another one holds a std lock
-//! across a wait, and it locks the same.
+//! Finds a fiber that keeps its thread, so that other fibers of the same worker cannot run: a fiber that blocks, or a
+//! fiber that computes for long, according to the CPU clock of the thread. A fiber blocks, for example, if another
+//! fiber holds a std lock across a wait, and it locks the same lock.
 //!
 //! The pool cannot move the fibers, because they are bound to that thread. But it can report which fiber it is.
 

@@ -1,8 +1,8 @@
 //! The control block of a fiber. The module `suspend` implements its waits.
 //!
 //! A block belongs to a worker and to a stack, and outlives the fibers that run on it one after the other: when a fiber
-//! ends the next begins on the same stack, without a switch. A worker outlives its blocks. While it rests it may free
-//! blocks that have no stack.
+//! ends, the next fiber begins on the same stack, without a switch. A worker outlives its blocks. While it rests it may
+//! free blocks that have no stack.
 //!
 //! | state     | held by                                        | left by                                                |
 //! |-----------|------------------------------------------------|--------------------------------------------------------|
@@ -81,7 +81,7 @@ pub(crate) struct Fiber {
     /// The scope that the pool cancels when it ends.
     root: Root,
     locals: Locals,
-    /// What the hook of its suspension has saved.
+    /// The data that the hook of its suspension has saved.
     saved: Cell<Option<Saved>>,
     /// The number of the fiber in a trace.
     number: AtomicU32,

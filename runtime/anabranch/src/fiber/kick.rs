@@ -1,12 +1,12 @@
 //! Kicks: other threads make a fiber check its wait again, in any state of the fiber. See
 //! [`waiter`](crate::wait::waiter).
 //!
-//! Each fiber has one kick, which is in the inbox of its worker or not. A thread that kicks the fiber marks the kick,
-//! and pushes it onto the inbox unless it was marked already. The worker clears the mark, and the fiber checks its
-//! wait. The check sees everything that happened before each kick, also of threads that found the mark set. The reason:
-//! only read-modify-writes change the mark, and each acquires and releases.
+//! Each fiber has one kick, which may be in the inbox of its worker. A thread that kicks the fiber marks the kick, and
+//! pushes it onto the inbox unless it was marked already. The worker clears the mark, and the fiber checks its wait.
+//! The check sees everything that happened before each kick, even a kick of a thread that found the mark already set.
+//! The reason: only read-modify-writes change the mark, and each acquires and releases.
 //!
-//! Each worker has one more kick, by which it is asked for the stacks of its fibers.
+//! Each worker has one more kick, with which other threads request the stacks of its fibers.
 //!
 //! Since this is an [`Inbox`], a worker that ends waits for threads that are about to wake it. A kick is part of the
 //! block and may outlive its fiber; it has no effect on the next fiber of the block, which is not freed meanwhile.

@@ -1,4 +1,4 @@
-//! Fibers beyond [`spawn`](crate::spawn): scopes, sets, races, supervision, services, and lists of what fibers do.
+//! Fibers beyond [`spawn`](crate::spawn): scopes, sets, races, supervision, services, and lists of fibers.
 //!
 //! A fiber is a function that may wait, on a stack of its own. [`spawn`](crate::spawn) and the methods of
 //! [`Cx`](crate::Cx) start fibers, and this module has the types that they return or accept:

@@ -6,11 +6,11 @@
 //! | taken           | the thread that took it runs it                                                         |
 //!
 //! A thief takes a job once the list is *overdue*: the worker has taken none for a while, or the list has not been
-//! empty for a longer one. How long depends on what the worker does, see [`Patience`].
+//! empty for a longer time. These times depend on the state of the worker, see [`Patience`].
 //!
-//! A thread that places jobs does it under the lock, and then unparks the worker. The worker that rests looks at the
+//! A thread that places jobs does it under the lock, and then unparks the worker. The worker that rests checks the
 //! length before each time it parks, and a parker keeps an unpark for the next park. So the worker either sees the jobs
-//! before it parks, or does not stay parked. The length is a copy for threads without the lock. It orders nothing.
+//! before it parks, or is woken at once. The length is a copy for threads without the lock. It orders nothing.
 
 use crate::sys::sync::{AtomicBool, AtomicU64, AtomicUsize, Mutex, Ordering, const_unless_loom, lock};
 use std::collections::VecDeque;
@@ -18,7 +18,7 @@ use std::collections::VecDeque;
 /// How long other threads leave the jobs to the worker: the time without a job taken by it, in microseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Patience {
-    /// The worker waits for something else, and does not look at the list.
+    /// The worker waits for something else, and does not check the list.
     None = 0,
     /// The worker runs a fiber, perhaps a long one.
     AtWork = 100,

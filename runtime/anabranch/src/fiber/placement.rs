@@ -1,35 +1,37 @@
 //! Where fibers start. A fiber stays on the worker that starts it, so this is the only balance of load between workers.
 //!
-//! The load of a worker is the number of its fibers, those that wait included, and of the jobs in its queues. Three
-//! rules apply to a job, in this order:
+//! The load of a worker is the number of its fibers, including waiting fibers, plus the number of jobs in its queues.
+//! Three rules apply to a job, in this order:
 //!
-//! - A fiber spawned by a fiber goes into the queue of that worker. If the worker does not come to it for 25 us, idle
+//! - A fiber spawned by a fiber goes into the queue of that worker. If the worker has not begun it after 25 us, idle
 //!   workers take it (`fiber::run_queue`).
-//! - A worker that is about to begin a fiber compares its load with that of another worker, with the next one each
-//!   time. If its own load is higher by more than a margin, it places jobs on the other worker: those that have been in
-//!   the queue longest. With r other workers left in a round, it places up to one of r + 1 parts of the difference. So
-//!   where the others have no load, a round leaves all with the same. (With half of the difference, a burst of 400
-//!   fibers left one worker of 16 with six times the mean.) It also places the job that it was about to begin if there
-//!   is no other, or if it has begun more fibers, by more than the margin, than the other worker has in all.
-//! - A fiber spawned outside of the pool is placed on the worker of lower load of two that are chosen by turns
+//! - A worker that is about to begin a fiber compares its load with the load of another worker, a different one each
+//!   time. If its own load is higher by more than a margin, it places the jobs that have been in the queue longest on
+//!   the other worker. With r other workers left in a round, it places up to 1/(r + 1) of the difference. So if the
+//!   other workers have no load, all workers have the same load after a round. (With half of the difference, a burst of
+//!   400 fibers left one worker of 16 with six times the mean load.) It also places the job that it was about to begin
+//!   if it has no other job, or if the fibers that it has begun exceed the whole load of the other worker by more than
+//!   the margin.
+//! - A fiber spawned outside of the pool is placed on the less loaded of two workers that are chosen in turn
 //!   (Mitzenmacher 2001: two choices suffice).
 //!
 //! Another rule precedes these. If fibers of a worker wait for timers, sockets or blocking calls, and a worker that
-//! owns no fibers is idle, the worker leaves the fiber that it is about to begin to that one. The new fiber may compute
-//! for long, and the others would be late. They do not wait for the new fiber, as they might if they waited for
-//! messages. Without this rule, a fiber that slept and spawned fibers that compute kept one core of two idle.
+//! owns no fibers is idle, the worker leaves the fiber that it is about to begin to the idle worker. The new fiber may
+//! compute for long, and would delay the waiting fibers. Those do not wait for the new fiber, as they might if they
+//! waited for messages. Without this rule, a fiber that slept and spawned fibers that compute kept one core of two
+//! idle.
 //!
 //! Most programs spawn fibers that end soon, or that exchange messages and should stay together: a message between
-//! workers costs several times as much. So a worker compares only from a number of fibers on: [`BURST`], or
+//! workers costs several times as much. So a worker compares only once it has a certain number of fibers: [`BURST`], or
 //! [`SETTLED`] if these fibers still wait when the worker runs out of work. A comparison that finds no difference
-//! raises the number. This makes the cost of the comparisons a small part of that of the fibers.
+//! raises the number. So the comparisons cost little compared with the fibers.
 //!
-//! A worker that runs a long piece of work does not come to the jobs placed on it. Once it has taken none for 0.1 ms,
-//! or has had some for 5 ms, thieves take them, and until the worker has looked at the list again no thread places jobs
+//! A worker that runs a long piece of work does not get to the jobs placed on it. Once it has taken none for 0.1 ms, or
+//! has had some for 5 ms, thieves take them, and until the worker has checked the list again no thread places jobs
 //! there. A worker that is idle has 1 ms to wake up. A worker that blocks its thread, in `run` or in a wait of compute
-//! work, gets no jobs, and thieves take those that it has at once. The first thief yields before: the system may have
-//! put both threads on one core, where the worker waits for the thief. Without the yield, a burst of 400 fibers from
-//! outside left one worker of two with 1.9 times the mean, at normal priority.
+//! work, gets no jobs, and thieves take the jobs that it has at once. The first thief yields before it takes them,
+//! because the system may have put both threads on one core, where the worker waits for the thief. Without the yield, a
+//! burst of 400 fibers from outside left one of two workers with 1.9 times the mean load, at normal priority.
 
 use crate::{
     fiber::{

@@ -2,8 +2,8 @@
 //!
 //! The inbox is a Treiber stack (1986). Only the owner takes from it, and always takes everything, so there is no ABA.
 //! An owner that is awake checks the inbox before it parks, so no thread has to wake it, and a push is one CAS. Before
-//! it parks, the owner leaves a mark in the empty inbox. The thread that replaces the mark by the first fiber wakes the
-//! owner.
+//! it parks, the owner leaves a mark in the empty inbox. The thread that replaces the mark with the first fiber wakes
+//! the owner.
 //!
 //! | `newest` | means                                         | left by                                                      |
 //! |----------|-----------------------------------------------|--------------------------------------------------------------|
@@ -18,7 +18,7 @@
 //! [`Kick`](crate::fiber::kick::Kick) is a field, and its pointer is valid for the fiber that it is a field of.
 //!
 //! Orderings: a push releases, the owner's swap acquires; `woken` releases and the end acquires. The mark orders
-//! nothing. One of a push and the owner's CAS comes first, so either the push finds the mark or the owner finds the
+//! nothing. Either a push or the owner's CAS comes first, so either the push finds the mark or the owner finds the
 //! fiber.
 
 use crate::sys::sync::{AtomicPtr, AtomicU64, Cell, Ordering, const_unless_loom, spin_while};

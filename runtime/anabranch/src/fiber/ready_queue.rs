@@ -1,8 +1,8 @@
 //! The queue of a worker's ready fibers, in the order in which they run. Only the worker's thread accesses it.
 //!
-//! A fiber whose timer is due precedes those that were woken before, so that its lateness does not depend on their
-//! number. It takes turns with them, so fibers that sleep for short times again and again do not keep the others
-//! waiting.
+//! A fiber whose timer is due precedes the fibers that were woken before, so that its lateness does not depend on their
+//! number. Fibers with due timers take turns with the others, so fibers that sleep for short times again and again do
+//! not keep the others waiting.
 
 use crate::{
     fiber::ready::{Linked, List},

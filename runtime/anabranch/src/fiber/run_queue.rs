@@ -1,11 +1,12 @@
-//! A worker's queue of fibers that have not started. Its owner takes the newest, so that a recursion runs depth first.
-//! From time to time it takes the oldest, so that none starves. Thieves take the oldest, several at a time.
+//! A worker's queue of fibers that have not started. Its owner takes the newest fiber, so that a recursion runs depth
+//! first. From time to time it takes the oldest fiber, so that no fiber starves. Thieves take the oldest fibers,
+//! several at a time.
 //!
-//! The idea is that of Cilk's THE deque (Frigo, Leiserson, Randall 1998), with the fence on the thief's side (see
-//! `sys::asymmetric_fence`) and with thieves that take many. The entries of the queue have the numbers `head..tail`.
-//! The owner pushes and pops at the tail, without a lock and without a read-modify-write. A thread that takes at the
-//! head holds the lock. Owner and thief first announce what they take, and then read what the other has announced, with
-//! a fence between the two:
+//! The idea comes from Cilk's THE deque (Frigo, Leiserson, Randall 1998), with the fence on the thief's side (see
+//! `sys::asymmetric_fence`) and with thieves that take many entries. The entries of the queue have the numbers
+//! `head..tail`. The owner pushes and pops at the tail, without a lock and without a read-modify-write. A thread that
+//! takes at the head holds the lock. Owner and thief first announce what they take, and then read what the other has
+//! announced, with a fence between the two:
 //!
 //! | the owner takes `tail - 1`                                                                                       | a thief, with the lock, takes some at the head |
 //! |------------------------------------------------------------------------------------------------------------------|------------|
@@ -15,17 +16,17 @@
 //!
 //! Since both execute a fence, at least one sees the other. Either the thief leaves the entry that the owner has
 //! announced, or the owner waits until `head` shows what the thief has taken. While no thief takes, `claim` equals
-//! `head`. The two are separate so that claimed entries still count in the check whether the queue is empty. A thief
-//! reads the entries that it takes only after (c), so it never reads a slot that the owner may write. A thread that
-//! lists the queue claims all of it meanwhile, and takes nothing.
+//! `head`. The two are separate so that claimed entries still count in the check for an empty queue. A thief reads the
+//! entries that it takes only after (c), so it never reads a slot that the owner may write. A thread that lists the
+//! queue claims all of its entries while it reads them, and takes none.
 //!
 //! Threads other than the owner push onto a second list, under the lock.
 //!
 //! Fibers that were spawned one after the other often exchange messages, and a message from one worker to another takes
-//! ten times as long as on one worker. So a worker should run fibers that were pushed one after the other. A thief runs
-//! the stolen fibers oldest first. Those that it leaves for other thieves are then next to those that stayed with the
-//! victim. The owner itself takes the oldest only if no thief has stolen for a while. This cuts a ring of 503 fibers in
-//! two places, instead of 6 to 14.
+//! ten times as long as a message on one worker. So a worker should run fibers that were pushed one after the other. A
+//! thief runs the stolen fibers oldest first. The fibers that it leaves for other thieves are then next to the fibers
+//! that stayed with the victim. The owner itself takes the oldest fiber only if no thief has stolen for a while. This
+//! cuts a ring of 503 fibers in two places, instead of 6 to 14.
 //!
 //! For the same reason a thief first checks whether the entries [lie for long](RunQueue::lies_for_long). While the
 //! owner starts its fibers in turn, they stay together. A thief may at once take entries that the owner has pushed on
@@ -33,7 +34,7 @@
 //!
 //! | word     | written by                   | means                                              |
 //! |----------|------------------------------|----------------------------------------------------|
-//! | `tail`   | the owner                    | where the next one goes                            |
+//! | `tail`   | the owner                    | where the next entry goes                            |
 //! | `claim`  | the holder of the lock       | below it the owner takes nothing without the lock  |
 //! | `head`   | the holder of the lock       | below it all is taken                              |
 //! | `slots`  | the owner, with the lock     | a ring; the owner reads it without the lock        |
@@ -82,7 +83,7 @@ pub(crate) struct RunQueue<T> {
     fence: Fence,
 }
 
-/// What the owner writes.
+/// The fields that the owner writes.
 struct Owner<T> {
     tail: AtomicU64,
     /// Null, or a power of two of slots. The slot of an entry is its number modulo the capacity.

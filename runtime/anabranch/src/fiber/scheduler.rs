@@ -1,21 +1,22 @@
 //! Fibers on the workers of a pool: the state that a worker keeps for its fibers, and the rules by which it runs them.
 //!
 //! A fiber that has not started is a job in a queue, and any worker may take it. The worker that takes it runs it on an
-//! idle stack, and is its home from then on. The worker's thread switches from its own stack to that of a fiber. It
-//! switches back when no fiber is ready or a round is over. Within a round a fiber that waits switches to the next one
-//! directly. Compute work never runs fibers: only the code at the bottom of a worker's stack (`pool::main_loop`) does.
+//! idle stack, and is its home from then on. The worker's thread switches from its own stack to the stack of a fiber.
+//! It switches back when no fiber is ready or a round is over. Within a round a fiber that waits switches to the next
+//! fiber directly. Compute work never runs fibers: only the code at the bottom of a worker's stack (`pool::main_loop`)
+//! does.
 //!
 //! - **Waking.** To wake a fiber, a fiber of the same worker pushes it on a list that only this thread accesses. The
 //!   woken fiber runs next when its waker waits, at most three times in a row.
-//! - **Fairness.** Ready fibers precede fibers that have not begun. After 16 ready ones, or 4 that have yielded, a new
-//!   fiber begins, and after 16 rounds one from the queue of another worker. The ready ones may wait for a new one by
-//!   yielding. For the same reason a worker that always has new fibers takes a task or a fork after 16 rounds, in turn
-//!   with these, if no slot is free or there is no heartbeat worker. A worker that owns fibers takes neither, because
-//!   its fibers would wait meanwhile: see `Worker::takes_pieces`. Fibers, tasks and forks that have found no free slot
-//!   for 10 ms begin without one, because guests may compute for any time, and fibers may run for any time.
-//! - **Timers.** While there are timers, the worker looks at the clock after each round, and a round ends early after
-//!   some 0.25 ms. Fibers whose timers are due take turns with the other ready ones, and precede new ones. So a timer
-//!   is late by at most 0.25 ms and one run of another fiber, however many are ready.
+//! - **Fairness.** Ready fibers precede fibers that have not begun. After 16 ready fibers, or 4 that have yielded, a
+//!   new fiber begins, and after 16 rounds a fiber from the queue of another worker. A ready fiber may wait for a new
+//!   fiber by yielding. For the same reason a worker that always has new fibers takes a task or a fork after 16 rounds,
+//!   in turn with the new fibers, if no slot is free or there is no heartbeat worker. A worker that owns fibers takes
+//!   neither, because its fibers would wait meanwhile: see `Worker::takes_pieces`. Fibers, tasks and forks that have
+//!   found no free slot for 10 ms begin without one, because guests and fibers may run for any length of time.
+//! - **Timers.** While there are timers, the worker reads the clock after each round, and a round ends early after
+//!   about 0.25 ms. Fibers whose timers are due take turns with the other ready fibers, and precede new fibers. So a
+//!   timer is late by at most 0.25 ms and one run of another fiber, however many are ready.
 //! - **Related fibers.** A thief takes a fiber from a working worker only if the fiber has been in the queue for 25 us.
 //!   And a worker begins a new fiber after four that have yielded. So 4 clients and a server that never wait begin
 //!   within 20 us and stay on one worker. A message took 8.5 ns there, and 29 ns if another worker had stolen one of

@@ -1,7 +1,7 @@
 //! The scope of a fiber that no parent waits for: the thread that closes the pool cancels it.
 //!
 //! Pools close once, and fibers end all the time. So a fiber only stores its scope, and clears it when it ends. Both
-//! sides have a fence, of the kind that costs the frequent side nothing (see `sys::asymmetric_fence`):
+//! sides have a fence, of a kind that costs the frequent side nothing (see `sys::asymmetric_fence`):
 //!
 //! | a fiber begins     | a fiber ends                                    | the pool closes                         |
 //! |--------------------|-------------------------------------------------|-----------------------------------------|

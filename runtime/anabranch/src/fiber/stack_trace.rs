@@ -1,6 +1,6 @@
 //! Captures the stacks of the fibers of a worker, and of its thread, for a report. See `pool::stack_request`.
 //!
-//! Only addresses are captured here. Whoever shows a stack finds the names.
+//! Only addresses are captured here. The code that prints a stack looks up the names.
 
 use crate::{
     fiber::{context::call_from, fiber::Fiber, fibers::Fibers, stack::overflow},
@@ -47,7 +47,7 @@ fn has_room() -> bool {
 }
 
 impl Fibers {
-    /// Answers the requests for stacks in the middle of a wait inside of `run`, and the kick that has come with them.
+    /// Answers the requests for stacks in the middle of a wait inside `run`, and the kick that has come with them.
     #[inline]
     pub(crate) fn answer_stack_requests_while_waiting(&self) {
         if self.stack_requests.is_asked() {
@@ -57,7 +57,7 @@ impl Fibers {
     }
 
     /// Answers the requests for stacks. Only the thread that holds the worker entry calls this. `is_waiting`: it waits
-    /// inside of `run`.
+    /// inside `run`.
     #[cold]
     pub(crate) fn answer_stack_requests(&self, is_waiting: bool) {
         if !self.stack_requests.is_asked() {

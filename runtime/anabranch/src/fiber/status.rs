@@ -1,10 +1,10 @@
-//! What others may read about a fiber, or a thread that waits, at any time: its name, what it does, and what it waits
-//! for.
+//! The data that other threads may read at any time about a fiber or a waiting thread: its name, its state, and what it
+//! waits for.
 //!
-//! All of it is for people to look at, so the fields are read and written on their own, relaxed: a reader may see the
+//! All of it is information for people, so each field is read and written on its own, relaxed: a reader may see the
 //! state of one moment with the reason of another.
 //!
-//! Since when it waits. A suspension reads no clock: it stores the worker's tick, the time at which the worker began
+//! When the wait began. A suspension reads no clock: it stores the worker's tick, the time at which the worker began
 //! its present round of fibers. So a wait may seem longer by the time that the round took before the wait, and never
 //! shorter.
 
@@ -14,7 +14,7 @@ use crate::{
 };
 use std::{panic::Location, ptr, sync::Arc};
 
-/// What a fiber does.
+/// The state of a fiber.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum State {
@@ -22,7 +22,7 @@ pub(crate) enum State {
     Running,
     Ready,
     Suspended,
-    /// As `Suspended`, and its wait has a deadline.
+    /// Like `Suspended`, but its wait has a deadline.
     SuspendedUntil,
 }
 

@@ -4,21 +4,22 @@
 //! on. It exchanges stack pointers, and *jumps* to the address that is on top of the other stack. All other registers
 //! are declared clobbered, so the compiler saves exactly what it needs.
 //!
-//! Why a jump. The usual way, as in corosensei, is to enter by a call and to leave by a return, so that the processor's
-//! stack of return addresses predicts the target of the switch. But all fibers share that one stack. The call leaves an
-//! entry that is wrong for the first return that the function makes after it has continued. The function's own last
-//! call left one that is wrong for the switch. Each costs about twenty cycles, whenever a fiber waits within a function
-//! that is not inlined: always. A jump does not use that stack, and is predicted by its earlier targets. The same loop
-//! of resuming and suspending one call deep takes 3 ns by jumps and 20 ns by call and return.
+//! Why a jump. The usual way, as in corosensei, is to enter with a call and to leave with a return, so that the
+//! processor's stack of return addresses predicts the target of the switch. But all fibers share that stack. The call
+//! leaves an entry that is wrong for the first return that the function makes after it has continued. The function's
+//! own last call left one that is wrong for the switch. Each costs about twenty cycles whenever a fiber waits within a
+//! function that is not inlined, which is always the case. A jump does not use that stack, and is predicted by its
+//! earlier targets. The same loop of resuming and suspending one call deep takes 3 ns with jumps and 20 ns with call
+//! and return.
 //!
 //! Why a [`PendingSwitch`]. With jumps alone, the returns are predicted if the two sides wait in the same functions,
-//! called from the same call sites: one side returns from what the other called. Each return address that differs costs
-//! one misprediction. So the functions that prepare a switch return first, and return a `PendingSwitch`. The function
-//! that waits then makes the switch: all functions that it called have returned, so no return address is mispredicted.
-//! Two fibers with loops of their own that yield to each other take 10 ns for each turn so, and 19 ns if the switch is
-//! made where the preparations are.
+//! called from the same call sites: one side returns from a function that the other side called. Each return address
+//! that differs costs one misprediction. So the functions that prepare a switch return first, and return a
+//! `PendingSwitch`. The function that waits then makes the switch: all functions that it called have returned, so no
+//! return address is mispredicted. Two fibers with loops of their own that yield to each other take 10 ns for each turn
+//! this way, and 19 ns if the switch is made inside the preparing function.
 //!
-//! What is not saved: the control words of the floating-point units. Code that changes them must restore them. Nothing
+//! Not saved are the control words of the floating-point units. Code that changes them must restore them. Nothing
 //! unwinds through a switch: a function that would unwind ends the process instead.
 
 use std::{arch::asm, cell::Cell, ptr::NonNull};

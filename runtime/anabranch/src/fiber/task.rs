@@ -1,9 +1,9 @@
-//! A job: what a fiber runs, as one word.
+//! A job: the work of a fiber, as one word.
 //!
 //! A spawned job is one block on the heap: a vtable, the state that its handle reads, the function and, in the same
 //! place, the result. The queue and the handle share the block, and the last of them frees it. The latch that reports
-//! the end to the handle decides which is the last (see `wait::latch`), so a block has no count. A fork of `Cx::join`
-//! is a job too, as the `Offer` that it was published as; its address is marked.
+//! the end to the handle decides which of the two is the last (see `wait::latch`), so a block has no count. A fork of
+//! `Cx::join` is a job too, in the form of the `Offer` that was published for it; its address is marked.
 
 use crate::fork::offer::Offer;
 use std::{marker::PhantomData, panic::Location, ptr::NonNull, sync::Arc};

@@ -1,8 +1,8 @@
 //! Memory for the blocks of spawned fibers: pages of blocks of one size, which belong to a worker.
 //!
 //! A million unstarted fibers are a million small blocks, most of which one worker both makes and frees. So each worker
-//! has its own [`Store`], and takes and frees blocks without a lock and without a read-modify-write. (The idea is that
-//! of mimalloc's pages; Leijen, Zorn, de Moura 2019.) A page is aligned to its size, so the address of a block
+//! has its own [`Store`], and takes and frees blocks without a lock and without a read-modify-write. (The idea comes
+//! from mimalloc's pages; Leijen, Zorn, de Moura 2019.) A page is aligned to its size, so the address of a block
 //! determines its page. A page has a list of free blocks, and at its end a part that was never used. A page whose
 //! blocks are all free is returned to the system, except for a few spare pages.
 //!
@@ -21,8 +21,8 @@
 //! last page frees the store.
 //!
 //! Orderings: a push releases and the owner acquires, so reuse of a block comes after its last use. `leave` writes the
-//! counts before it releases LEFT, and a thread that finds LEFT acquires it. Each decrement releases, and the last one
-//! acquires.
+//! counts before it releases LEFT, and a thread that finds LEFT acquires it. Each decrement releases, and the last
+//! decrement acquires.
 
 use crate::{
     fiber::task_region::{self, PAGE},

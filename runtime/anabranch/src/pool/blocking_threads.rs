@@ -1,8 +1,8 @@
 //! The threads that run blocking calls, [`Cx::blocking`](crate::Cx::blocking), for the fibers of a pool.
 //!
 //! A call is a node on the stack of the fiber that waits for it. The calls are in a queue behind a lock, in the order
-//! in which they came. A call that comes while a thread is idle wakes that thread. Otherwise it starts another thread,
-//! up to the limit. A thread that has been idle for a while ends.
+//! in which they came. A call that arrives while a thread is idle wakes that thread. Otherwise it starts another
+//! thread, up to the limit. A thread that has been idle for a while ends.
 //!
 //! | a call is | left by                                                              |
 //! |-----------|----------------------------------------------------------------------|
@@ -10,11 +10,11 @@
 //! | running   | the thread reports its end, which is the last access to the node     |
 //!
 //! The lock guards everything, so a call is either withdrawn or run. It also covers the start of a thread. So while a
-//! call is queued there is a thread that will take it: if the system refuses the first thread, the queue is empty but
-//! for the new call, and its fiber runs it in place.
+//! call is queued there is a thread that will take it: if the system refuses the first thread, the queue is empty
+//! except for the new call, and its fiber runs it in place.
 //!
 //! The spare threads of the pool cannot run these calls. A spare is an ordinary worker: it has a slot, fibers are bound
-//! to it, and it replaces a blocked thread only after that has been found.
+//! to it, and it replaces a blocked thread only after the blocked thread has been detected.
 
 use crate::{
     pool::threads,

@@ -1,19 +1,19 @@
 //! Running a closure on every thread of a pool: a scope whose tasks go to the inboxes of the workers.
 //!
-//! A worker answers broadcasts in its waits, also in a wait inside of an answer, since two workers may broadcast to
-//! each other. A thousand threads that broadcast at a time would put a thousand answers on one stack. So with eight
-//! answers on its stack a worker answers only broadcasts that are nested deeper than all that it runs.
+//! A worker answers broadcasts in its waits, also in a wait inside an answer, since two workers may broadcast to each
+//! other. A thousand threads that broadcast at a time would put a thousand answers on one stack. So with eight answers
+//! on its stack a worker answers only broadcasts that are nested deeper than all work that it runs.
 //!
-//! Why the broadcasts end. Let the *depth* of a worker be the number of broadcasts that its innermost work is inside
-//! of. Work counts as inside of all that is below it on the stack (`Lineage::on_top`), and passes its depth on to all
-//! that it forks, spawns and broadcasts. Say that every worker waits. The innermost work of a worker waits for
-//! - work on the stack of another worker. That worker is at least as deep, because it has inherited the depth. Its
-//!   innermost work began later than the work that waits for it;
+//! Why broadcasts terminate. Let the *depth* of a worker be the number of broadcasts that its innermost work is inside.
+//! Work counts as inside all work below it on the stack (`Lineage::on_top`), and passes its depth on to everything that
+//! it forks, spawns and broadcasts. Say that every worker waits. The innermost work of a worker waits for
+//! - work on the stack of another worker. That worker is at least as deep, because it has inherited the depth. The
+//!   innermost work of that worker began later than the work that waits for it;
 //! - a part that another worker refuses. That worker is deeper.
 //!
-//! So a circle of such waits has no refusal, or else the depth would grow along it. And without a refusal its last
-//! worker has begun its work after the first one, and also before. So there is no circle. The deepest answers, and
-//! beyond the eight a stack has no more answers than the program nests.
+//! So a cycle of such waits has no refusal, or else the depth would grow along it. And without a refusal, each worker
+//! in the cycle would have begun its work later than itself. So there is no cycle. The deepest worker answers, and
+//! beyond the limit of eight a stack has no more answers than the program nests broadcasts.
 
 use crate::{
     fork::{
@@ -38,11 +38,11 @@ impl Pool {
     /// pool, and must not take a lock that is held across one of these calls. A thread that is inside another pool
     /// answers when it has returned. So work that it waits for in the other pool must not broadcast here.
     ///
-    /// An `op` may wait for work that broadcasts in turn, to any depth. A thread that waits inside of `op` also answers
+    /// An `op` may wait for work that broadcasts in turn, to any depth. A thread that waits inside `op` also answers
     /// other broadcasts, but has at most eight such answers on its stack. It answers the rest when these have ended.
     ///
     /// # Panics
-    /// Panics with the first panic of an `op`, once all have ended.
+    /// If an `op` panics, resumes the first panic once all calls have ended.
     ///
     /// ```
     /// # let pool = anabranch::Pool::builder().threads(3).build().unwrap();
@@ -54,8 +54,8 @@ impl Pool {
 
     /// Runs `op` once on each of the pool's own threads, with the thread's number, and does not wait for it.
     ///
-    /// The threads run `op` as in [`broadcast`](Self::broadcast). Dropping the pool waits until all have run it. A
-    /// panic of `op` goes to the [panic handler](crate::Builder::on_panic).
+    /// The threads run `op` as in [`broadcast`](Self::broadcast). Dropping the pool waits until all threads have run
+    /// it. A panic of `op` goes to the [panic handler](crate::Builder::on_panic).
     ///
     /// ```
     /// use std::sync::mpsc;
@@ -72,12 +72,12 @@ impl Pool {
     }
 }
 
-/// Runs `op` once on each of the own threads of the pool that the caller is in, or else of the default pool, and
-/// returns the results in the order of the threads. See [`Pool::broadcast`].
+/// Runs `op` once on each own thread of the pool that the caller is in, or else of the default pool, and returns the
+/// results in the order of the threads. See [`Pool::broadcast`].
 ///
 /// # Panics
-/// Panics with the first panic of an `op`, once all have ended. Outside of any pool, also panics when the default pool
-/// cannot be made.
+/// If an `op` panics, resumes the first panic once all calls have ended. Outside of any pool, also panics when the
+/// default pool cannot be created.
 ///
 /// ```
 /// let indices: Vec<_> = (0..anabranch::pool::current_num_threads()).collect();
@@ -88,11 +88,11 @@ pub fn broadcast<R: Send>(op: impl Fn(usize) -> R + Sync) -> Vec<R> {
     broadcast_in(Pool::of_caller(), op)
 }
 
-/// Runs `op` once on each of the own threads of the pool that the caller is in, or else of the default pool, and does
-/// not wait for it. See [`Pool::spawn_broadcast`].
+/// Runs `op` once on each own thread of the pool that the caller is in, or else of the default pool, and does not wait
+/// for it. See [`Pool::spawn_broadcast`].
 ///
 /// # Panics
-/// Outside of any pool, when the default pool cannot be made.
+/// Outside of any pool, when the default pool cannot be created.
 ///
 /// ```
 /// use std::sync::mpsc;
@@ -107,7 +107,7 @@ pub fn spawn_broadcast(op: impl Fn(usize) + Send + Sync + 'static) {
 }
 
 impl<'scope> Scope<'scope, '_> {
-    /// Runs `op` once on each of the own threads of the scope's pool, with the thread's number. All have run it when
+    /// Runs `op` once on each own thread of the scope's pool, with the thread's number. All threads have run it when
     /// the scope ends.
     ///
     /// The threads run `op` as in [`Pool::broadcast`]. A panic of `op` is one of the scope's tasks'.

@@ -20,16 +20,16 @@ use crate::{
 };
 use std::io;
 
-/// What starts the threads of a pool; see [`Builder::build_with`].
+/// The way in which the threads of a pool are started; see [`Builder::build_with`].
 type SpawnHandler<'a> = &'a mut dyn FnMut(ThreadBuilder) -> io::Result<()>;
 
 impl Builder {
     /// Starts the threads and waits until every start handler has returned.
     ///
     /// # Errors
-    /// Fails when the number of threads is zero or above 4,095, when `ANABRANCH_NUM_THREADS` is used and is not such a
-    /// number, when the size of a stack or guard cannot work, when the system refuses a thread, or when a start handler
-    /// panics. The threads that had started then end.
+    /// Returns an error when the number of threads is zero or above 4,095, when `ANABRANCH_NUM_THREADS` is used and is
+    /// not a valid number of threads, when the size of a stack or guard is out of range, when the system refuses a
+    /// thread, or when a start handler panics. The threads that had already started then end.
     pub fn build(self) -> Result<Pool, BuildError> {
         self.start(false, None)
     }
@@ -37,10 +37,10 @@ impl Builder {
     /// Builds the pool like [`build`](Self::build), with threads that `spawn_handler` starts: for example in a
     /// [`std::thread::scope`], or with attributes that std cannot set.
     ///
-    /// `spawn_handler` is called once for each thread. It must see to it that a new thread calls
-    /// [`ThreadBuilder::run`], at any later time. Until then the pool works without that thread, but a
-    /// [`broadcast`](Pool::broadcast) waits for it. The pool has no spare threads. Neither this function nor the drop
-    /// of the pool waits for the threads. Tasks that are pending when the pool is dropped run later.
+    /// `spawn_handler` is called once for each thread. It must ensure that a new thread calls [`ThreadBuilder::run`],
+    /// at any later time. Until then the pool works without that thread, but a [`broadcast`](Pool::broadcast) waits for
+    /// it. The pool has no spare threads. Neither this function nor dropping the pool waits for the threads. Tasks that
+    /// are pending when the pool is dropped run later.
     ///
     /// # Errors
     /// Returns the errors of [`build`](Self::build). Returns [`BuildError::Spawn`] with the first error of

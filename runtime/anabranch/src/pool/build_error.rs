@@ -37,7 +37,7 @@ pub enum BuildError {
     StartHandlerPanicked,
     /// The default pool already exists.
     DefaultExists,
-    /// The calling thread was to be used, and is in a pool already.
+    /// The calling thread was to become a part of the pool, but is already in a pool.
     CurrentThreadInPool,
 }
 

@@ -13,7 +13,7 @@ use std::{any::Any, fmt, time::Duration};
 /// The number of spare threads that a pool may have by default.
 pub(super) const DEFAULT_SPARES: usize = 256;
 
-/// Sets up a [`Pool`]. Made by [`Pool::builder`].
+/// Sets up a [`Pool`]. Created by [`Pool::builder`].
 ///
 /// ```
 /// use anabranch::Pool;
@@ -40,17 +40,17 @@ pub struct Builder {
 
 impl Builder {
     /// Sets how many threads work at a time, guests included. The default is `ANABRANCH_NUM_THREADS`, or, if that is
-    /// unset or empty, as many as the machine offers to the process.
+    /// unset or empty, the number of cores that the process may use.
     ///
     /// The number is a limit for the items of loops, the branches of joins and the tasks that are open at a time, so a
-    /// program may bound its open files by it, and a pool of one thread runs one after the other. An item that blocks
-    /// stays open. Only when every thread is blocked, another one begins an item, because the others may wait for it:
-    /// at once if all of them wait for other threads, in a lock or channel, and otherwise after a second. A thread that
-    /// waits in a join, or in another pool, does not count. Fibers are not limited: see
-    /// [`max_fibers`](Self::max_fibers).
+    /// program can use it to limit its open files, and a pool of one thread runs them one after the other. An item that
+    /// blocks stays open. Only when every thread is blocked does another thread begin an item, because the blocked
+    /// threads may wait for that item: at once if all of them wait for other threads, in a lock or channel, and
+    /// otherwise after a second. A thread that waits in a join, or in another pool, does not count. Fibers are not
+    /// limited: see [`max_fibers`](Self::max_fibers).
     ///
     /// More threads than cores help if some of them block in foreign calls. On Linux a thread that would only take
-    /// turns with others of the pool takes a half of a `join` or of a loop some 20 ms late.
+    /// turns with other threads of the pool takes one half of a `join` or a part of a loop about 20 ms late.
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = Some(threads);
         self
@@ -131,9 +131,10 @@ impl Builder {
     /// Sets a handler for deadlocks. Without a handler the pool writes the report to the standard error stream, if that
     /// is writable, and the program continues to hang.
     ///
-    /// The pool looks when it has had no work for some ten milliseconds. It calls the handler once for each state, if
+    /// The pool checks when it has had no work for about ten milliseconds. It calls the handler once for each state in
+    /// which
     /// - nothing in the process can proceed: [`Report::is_deadlock`]. All fibers wait without a deadline, no socket is
-    ///   open, and each thread of the process is a thread of a pool or waits in one. Found on Linux only;
+    ///   open, and each thread of the process is a thread of a pool or waits in one. Detected on Linux only;
     /// - fibers of the pool wait for each other's locks without a deadline: [`Report::cycles`]. Such a cycle could end
     ///   only by cancellation, or if a guard was sent to another fiber.
     ///
@@ -163,14 +164,14 @@ impl Builder {
         self
     }
 
-    /// Disables the detection of deadlocks by this pool, see [`on_deadlock`](Self::on_deadlock).
+    /// Disables the detection of deadlocks in this pool, see [`on_deadlock`](Self::on_deadlock).
     pub fn without_deadlock_detection(mut self) -> Self {
         self.config.ignores_deadlocks = true;
         self
     }
 
-    /// Sets whether the pool records what its threads do, for a [trace](crate::trace). By default it does so if the
-    /// environment has `ANABRANCH_TRACE`.
+    /// Sets whether the pool records the events of its threads, for a [trace](crate::trace). By default it does so if
+    /// the environment has `ANABRANCH_TRACE`.
     ///
     /// ```
     /// use anabranch::{Pool, trace};
@@ -186,7 +187,7 @@ impl Builder {
         self
     }
 
-    /// Sets what the program does when a fiber starts, suspends, resumes and ends: for example to let the spans of a
+    /// Sets callbacks that run when a fiber starts, suspends, resumes and ends: for example to let the spans of a
     /// profiler follow the fiber. The guide [shows that](crate::guide::servers#spans-that-follow-their-fibers). A pool
     /// has one set of hooks; a later call replaces them.
     ///
@@ -228,11 +229,11 @@ impl Builder {
         self
     }
 
-    /// Sets how many spare threads may be added for blocked ones. The default is 256.
+    /// Sets how many spare threads may be added for blocked threads. The default is 256.
     ///
     /// A thread that waits for a stolen fork, or that a fiber blocks in a foreign call (a std channel, a lock, a file),
     /// releases its slot, and so does a blocked item if [every thread](Self::threads) is blocked. If the pool has no
-    /// other idle thread, it starts a spare one. Spare threads sleep until they are needed, and live until the pool
+    /// other idle thread, it starts a spare thread. Spare threads sleep until they are needed, and live until the pool
     /// ends.
     ///
     /// At the limit the slot stays empty until a thread wakes up. The program is then slower, and hangs if it waits for
@@ -245,10 +246,10 @@ impl Builder {
 
     /// Sets how many threads may run [blocking calls](crate::Cx::blocking) of fibers at a time. The default is 512.
     ///
-    /// They are apart from the pool's own threads. Such a thread starts when a call finds no idle one, and ends when it
-    /// has been idle for [a while](Self::blocking_keep_alive). Calls beyond the limit wait for a thread in the order in
-    /// which they came. So if calls wait for each other, a limit below their number can hang them. With a limit of zero
-    /// each call runs in place, and blocks the thread of its fiber.
+    /// They are separate from the pool's own threads. Such a thread starts when a call finds no idle thread, and ends
+    /// when it has been idle for [a while](Self::blocking_keep_alive). Calls beyond the limit wait for a thread in the
+    /// order in which they came. So if calls wait for each other, a limit below their number can make them hang. With a
+    /// limit of zero each call runs in place, and blocks the thread of its fiber.
     ///
     /// Such a thread has the [stack size](Self::stack_size) of the pool's own threads. It runs no start and exit
     /// handlers, is not named by [`thread_name`](Self::thread_name), and is not [bound](Self::pin_threads) to a single
@@ -279,9 +280,9 @@ impl Builder {
     /// Disables the `membarrier` system call, as on a system that does not have it.
     ///
     /// An idle thread publishes the forks of a thread that does not fork for a while. With `membarrier` that costs a
-    /// fork nothing. Without it every join takes a lock, some twenty nanoseconds. Nothing else changes. Channels belong
-    /// to no pool and still use it, once for each channel that one thread has used alone for a while and a second
-    /// thread begins to use.
+    /// fork nothing. Without it every join takes a lock, about twenty nanoseconds. Nothing else changes. Channels,
+    /// which belong to no pool, still use `membarrier`: once for each channel that one thread has used alone for a
+    /// while and that a second thread begins to use.
     pub fn without_membarrier(mut self) -> Self {
         self.without_membarrier = true;
         self
@@ -289,8 +290,8 @@ impl Builder {
 
     /// Sets how many fibers of the pool may run or wait at a time. The default is about four million.
     ///
-    /// A fiber counts from its start to its end. Fibers beyond the limit stay unstarted until others end. If the
-    /// started fibers wait for the unstarted ones, the program hangs. The pool reports this once, on the standard error
+    /// A fiber counts from its start to its end. Fibers beyond the limit stay unstarted until other fibers end. If the
+    /// started fibers wait for unstarted fibers, the program hangs. The pool reports this once, on the standard error
     /// stream.
     pub fn max_fibers(mut self, fibers: usize) -> Self {
         self.max_fibers = Some(fibers.max(1));
@@ -317,9 +318,9 @@ impl Builder {
     /// not by default, and Windows always does it. Without it, a function with a frame larger than the guard, from a
     /// large array or `alloca`, can step over the guard and write to the stack of another fiber.
     ///
-    /// A guard takes address space and page tables: 0.4 KiB per stack for a guard of 256 KiB, 2 KiB for one of 1 MiB.
-    /// This matters for programs with a million fibers. Programs that call C code with larger frames set a larger
-    /// guard. Those that call none, or only protected code, may set a smaller one.
+    /// A guard takes address space and page tables: 0.4 KiB per stack for a guard of 256 KiB, 2 KiB for a guard of 1
+    /// MiB. This matters for programs with a million fibers. Programs that call C code with larger frames should set a
+    /// larger guard. Programs that call no C code, or only protected C code, may set a smaller guard.
     ///
     /// It has no effect on Windows, which moves the guards itself.
     ///
@@ -333,14 +334,14 @@ impl Builder {
         self
     }
 
-    /// Guards the stacks of fibers by protected pages, as on a Linux before 6.13. A process can then have about 32,000
+    /// Guards the stacks of fibers with protected pages, as on Linux before 6.13. A process can then have about 32,000
     /// started fibers before it reaches the system's limit on mappings (`vm.max_map_count`).
     pub fn without_guard_markers(mut self) -> Self {
         self.stacks.without_guard_markers = true;
         self
     }
 
-    /// Sets the clock by which fibers of this pool sleep and time out, for example one that a test advances.
+    /// Sets the clock that fibers of this pool use to sleep and time out, for example a clock that a test advances.
     ///
     /// ```
     /// use anabranch::{Pool, time::ManualClock};
@@ -362,21 +363,21 @@ impl Builder {
     }
 
     /// Makes the thread that calls [`build`](Self::build) one of the pool's own threads, until the pool or the thread
-    /// ends. It has the index 0, and the pool starts one thread less.
+    /// ends. It has the index 0, and the pool starts one thread fewer.
     ///
     /// The thread is in the pool from then on, so [`join`](crate::join) and the like use this pool. It runs other work
-    /// of the pool only when it waits in a [`join`](crate::join), a [`scope`](crate::scope) or a broadcast, as far as
-    /// it waits for that work, or by [`run_pending`](crate::pool::run_pending). In a pool of one thread, a spare thread
-    /// runs [tasks](Pool::execute) and fibers while this one waits. Start and exit handlers do not run for it.
+    /// of the pool only if it waits for that work in a [`join`](crate::join), a [`scope`](crate::scope) or a broadcast,
+    /// or if it calls [`run_pending`](crate::pool::run_pending). In a pool of one thread, a spare thread runs
+    /// [tasks](Pool::execute) and fibers while this thread waits. Start and exit handlers do not run for it.
     ///
-    /// The thread holds one of the pool's slots also while it does something else, and one idle thread of the pool
+    /// The thread holds one of the pool's slots even while it does something else, and one idle thread of the pool
     /// wakes up at intervals meanwhile. If the thread ends before the pool, the pool must not broadcast any more.
     ///
     /// A thread that drops the pool first runs its parts of [broadcasts](Pool::spawn_broadcast), and is outside of the
     /// pool afterwards. If another thread drops the pool, the thread leaves it when it next uses a function of this
     /// crate that asks for its pool, such as [`spawn`](crate::spawn). Inside a [`run`](crate::run) or a fork of the
-    /// pool it stays until these end: it can fork and wait there, but a function that would start other work panics.
-    /// The thread keeps the memory of the pool until the thread ends.
+    /// pool the thread stays in the pool until these end: it can fork and wait there, but a function that would start
+    /// other work panics. The thread keeps the memory of the pool until the thread ends.
     ///
     /// ```
     /// std::thread::spawn(|| {

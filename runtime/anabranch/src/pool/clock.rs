@@ -1,4 +1,4 @@
-//! The time of a pool: the clock of its waits, and how long there has been the pool.
+//! The time of a pool: the clock of its waits, and how long the pool has existed.
 
 use crate::{
     sys::clock::Instant,

@@ -1,4 +1,4 @@
-//! A counter of what a thread has done.
+//! A counter of the events of a thread.
 
 use crate::sys::sync::{AtomicU64, Ordering};
 

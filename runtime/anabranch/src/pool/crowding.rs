@@ -12,7 +12,7 @@ use std::{collections::HashMap, mem, time::Duration};
 /// spinning.
 const MAX_FORK_DELAY: Duration = Duration::from_millis(if cfg!(shuttle) { 1 } else { 20 });
 
-/// What the heartbeat worker remembers from one look to the next.
+/// The data that the heartbeat worker keeps from one check to the next.
 #[derive(Default)]
 pub(super) struct Crowding {
     /// The times of the first look and of the last one.

@@ -1,15 +1,15 @@
 //! A thread of the program as one of a pool's own threads, until the pool or the thread ends.
 //!
 //! The thread holds the worker entry 0, and never runs the main loop. It works where it forks, and runs other work of
-//! the pool where it waits, or by [`run_pending`](crate::pool::run_pending).
+//! the pool where it waits, or in [`run_pending`](crate::pool::run_pending).
 //!
 //! | the thread is  | left by                                                                                        |
 //! |----------------|------------------------------------------------------------------------------------------------|
 //! | in the pool    | it drops the pool, or finds it closing, and has no fork and no `run` open there -> outside; it ends |
 //! | outside        | `use_current_thread` of another pool -> in that one                                             |
 //!
-//! A thread that stays in a pool that has ended forks and waits there, and nothing else takes part. Whatever would put
-//! work there for other threads panics.
+//! A thread that stays in a pool that has ended can fork and wait there, alone. A function that would queue work there
+//! for other threads panics.
 //!
 //! Calls on the stack of the thread may still use the worker entry after it has left, so it keeps the memory of the
 //! pool until it ends.

@@ -1,7 +1,7 @@
 //! Finds out that nothing in the process can proceed, and reports it.
 //!
-//! The heartbeat worker looks before it goes to sleep, that is, when its pool has had no work for a while. So a pool
-//! that works pays nothing. There are two findings.
+//! The heartbeat worker checks before it goes to sleep, that is, when its pool has had no work for a while. So a busy
+//! pool pays nothing. There are two findings.
 //!
 //! A **deadlock** is certain. It needs all of this:
 //! - Every thread of the process is known: a thread of a pool, a thread that waits in a pool, an idle thread for
@@ -11,19 +11,19 @@
 //! - A fiber or thread waits, and none of them has a deadline. No socket is registered at a reactor. So the system does
 //!   not wake a thread either.
 //!
-//! These conditions must hold at one moment, and they are read one after the other. So the look reads the state and the
+//! These conditions must hold at one moment, and they are read one after the other. So a check reads the state and the
 //! CPU clock of each thread, then the conditions, and then states and clocks again. If each thread was asleep both
 //! times with the same clock, it has not run in between. So there is a moment, the end of the first reading, at which
 //! all other threads were asleep, and the conditions did not change until the second reading. A thread that is being
-//! woken is not asleep: the system makes it runnable at once. If a thread has run, the next look decides.
+//! woken is not asleep: the system makes it runnable at once. If a thread has run, the next check decides.
 //!
 //! A **cycle** of fibers that wait for each other's locks needs no knowledge of other threads. No fiber of the pool has
-//! run while the cycle was read, so it did exist. The waits in it have no deadlines. It is not reported for what only
-//! another thread could tell: threads in a cycle. Two things could still end such a cycle. Another thread may cancel
-//! one of the fibers. Or a guard was sent away after its lock was taken, so another fiber will unlock.
+//! run while the cycle was read, so it did exist. The waits in it have no deadlines. A cycle that includes a plain
+//! thread is not reported. Two things could still end such a cycle. Another thread may cancel one of the fibers. Or a
+//! guard was sent away after its lock was taken, so another fiber will unlock.
 //!
-//! What cannot be found: a deadlock while the process has a thread that no pool knows of, since that thread may do
-//! anything; and one that a thread from outside causes by its end, since then no worker looks.
+//! Two kinds are not detected: a deadlock while the process has a thread that no pool knows of, since that thread may
+//! do anything; and a deadlock that a thread from outside causes by its end, since then no worker checks.
 //!
 //! On systems other than Linux only cycles are found.
 
@@ -47,9 +47,9 @@ const VARIABLE: &str = "ANABRANCH_DEADLOCKS";
 /// The result of a look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Look {
-    /// It was reported, or there is none, or it would not be certain.
+    /// The deadlock was already reported, or there is none, or it would not be certain.
     Done,
-    /// Some thread ran meanwhile. The next look decides.
+    /// Some thread ran meanwhile. The next check decides.
     Unsure,
 }
 

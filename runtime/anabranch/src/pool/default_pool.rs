@@ -41,7 +41,7 @@ impl Pool {
     ///
     /// Functions such as [`join`](crate::join) and [`scope`](crate::scope) use it outside of any pool. The reference is
     /// `'static`, so it is a handle of the pool that can be copied, stored and sent. Functions for the pool that the
-    /// caller is in, or else for the default one, are [`spawn`](crate::spawn), [`spawn_named`](crate::spawn_named),
+    /// caller is in, or else for the default pool, are [`spawn`](crate::spawn), [`spawn_named`](crate::spawn_named),
     /// [`spawn_async`](crate::spawn_async), [`execute`](crate::execute), [`fibers`](crate::fiber::fibers) and
     /// [`stats`](crate::pool::stats).
     ///
@@ -136,7 +136,7 @@ impl Builder {
     ///
     /// # Errors
     /// Returns the errors of [`build`](Self::build). Returns [`BuildError::DefaultExists`] when the default pool
-    /// already exists, by this function or by its first use.
+    /// already exists, because it was built with this function or used before.
     pub fn build_default(self) -> Result<(), BuildError> {
         Self::check_default()?;
         let waits_for_threads = !self.without_waiting_for_start;
@@ -176,14 +176,13 @@ impl Builder {
 /// ```
 ///
 /// # Panics
-/// Panics outside of any pool, when the default pool cannot be made.
+/// Panics outside of any pool, when the default pool cannot be created.
 #[track_caller]
 pub fn current_num_threads() -> usize {
     Pool::of_caller().threads()
 }
 
-/// Returns what the threads of the pool that the caller is in have done, or else those of the default pool. See
-/// [`Pool::stats`].
+/// Returns the counters of the pool that the caller is in, or else of the default pool. See [`Pool::stats`].
 ///
 /// ```
 /// assert_eq!(anabranch::join(|| 1, || 2), (1, 2));
@@ -193,7 +192,7 @@ pub fn current_num_threads() -> usize {
 /// ```
 ///
 /// # Panics
-/// Panics outside of any pool, when the default pool cannot be made.
+/// Panics outside of any pool, when the default pool cannot be created.
 #[track_caller]
 pub fn stats() -> Stats {
     Pool::of_caller().stats()
@@ -205,8 +204,8 @@ pub fn current_pool_id() -> Option<PoolId> {
     Pool::of_current().map(|registry| registry.id)
 }
 
-/// Returns whether the calling thread is in a pool: one of a pool's own threads, or inside of a call that has entered
-/// one. Costs a few loads.
+/// Returns whether the calling thread is in a pool: one of a pool's own threads, or inside a call that has entered a
+/// pool. Costs a few loads.
 ///
 /// ```
 /// let pool = anabranch::Pool::builder().threads(1).build().unwrap();

@@ -1,9 +1,9 @@
 //! Whether forks that are worth taking may follow soon: a hint, for how eagerly threads are woken.
 //!
-//! A piece of work that took long fills the credit. Each wake-up in vain takes one away, and so does each piece of a
-//! thread that has had several short ones in a row. So a pool whose roots are over before a thread can help stops
-//! waking threads for them after a few roots. One that helps goes on, although the last of the threads that it wakes
-//! often come too late.
+//! A piece of work that took long fills the credit. Each wake-up in vain decrements it, and so does each piece of a
+//! thread that has run several short pieces in a row. So a pool whose roots are over before a thread can help stops
+//! waking threads for them after a few roots. A pool in which threads do help goes on waking them, although the last of
+//! the threads that it wakes often come too late.
 
 use crate::sys::sync::{AtomicU32, Ordering};
 use crossbeam_utils::CachePadded;

@@ -10,22 +10,22 @@ use std::{
 /// A pool of worker threads.
 ///
 /// Most programs use the implicit default pool. [`join`](crate::join), [`scope`](crate::scope) and the parallel loops
-/// use the pool in which they are called. Outside of any pool they use the default pool, which is made on its first
-/// use. It has `ANABRANCH_NUM_THREADS` threads, or as many as the machine offers. Create a pool for another number of
-/// threads, for thread names, stack sizes and handlers, or to separate two parts of a program.
+/// use the pool in which they are called. Outside of any pool they use the default pool, which is created on first use.
+/// It has `ANABRANCH_NUM_THREADS` threads, or else one for each core that the process may use. Create a pool for
+/// another number of threads, for thread names, stack sizes and handlers, or to separate two parts of a program.
 ///
 /// If the system refuses some of the threads of the default pool, the pool continues with the others, and reports this
 /// once on the standard error stream. If it refuses all, each caller does all of its work itself, and spawned fibers
 /// wait until the system grants a thread.
 ///
 /// A pool of T threads lets T threads work at a time. A thread from outside that calls [`install`](Self::install) works
-/// as one of them until that returns, as a *guest*. So no work is handed over, and no thread has to wake up first. If
-/// there are more than T guests, the pool's own threads release their slots, and the other guests wait for one.
+/// as one of them until `install` returns, as a *guest*. So no work is handed over, and no thread has to wake up first.
+/// If there are more than T guests, the pool's own threads release their slots, and the other guests wait for a slot.
 ///
 /// Dropping a pool ends its threads and waits for them, exit handlers included. All work is finished by then: most ways
 /// into a pool return only when their work is done, fibers are cancelled, and [tasks](Self::execute) run to their end.
-/// [`shutdown_background`](Self::shutdown_background) does not wait. Neither does a drop on a thread of a pool, of this
-/// one or another, or in work that a pool runs: the pool that ends may wait for that work.
+/// [`shutdown_background`](Self::shutdown_background) does not wait. Neither does a drop on a thread of this or another
+/// pool, or in work that a pool runs: the pool that ends may wait for that work.
 ///
 /// ```
 /// let pool = anabranch::Pool::builder().threads(4).build()?;
@@ -40,14 +40,14 @@ pub struct Pool {
 }
 
 impl Pool {
-    /// Runs `root` on the calling thread as a part of this pool: the pool's threads can take what it forks.
+    /// Runs `root` on the calling thread as a part of this pool: the pool's threads can take its forks.
     ///
     /// On a thread of this pool, or inside another `install` of it, this is a plain call. On a thread of another pool,
-    /// this first publishes what that thread has forked there. So its own pool can continue without it.
+    /// this first publishes the forks of that thread there. So its own pool can continue without it.
     ///
-    /// If as many threads compute in the pool as it has, this waits until one of them has ended its work or waits in a
-    /// join, about in the order in which the callers come. See [`Builder::threads`](crate::Builder::threads) for
-    /// threads that are blocked.
+    /// If T threads already compute in a pool of T threads, this waits until one of them has ended its work or waits in
+    /// a join. Callers are served roughly in the order of arrival. See [`Builder::threads`](crate::Builder::threads)
+    /// for threads that are blocked.
     ///
     /// # Panics
     /// Panics when `root` panics.
@@ -68,7 +68,7 @@ impl Pool {
         &self.registry
     }
 
-    /// The most threads that a pool can have, spares not counted.
+    /// The maximum number of threads of a pool, not counting spare threads.
     pub const MAX_THREADS: usize = 4095;
 
     /// Returns a value that no other pool of the process has.
@@ -100,8 +100,8 @@ impl Pool {
         self.registry.threads()
     }
 
-    /// Returns what the pool's threads have done since it was made. The call is cheap. It reads the counters one after
-    /// the other while the threads run.
+    /// Returns the counters of the pool's threads since the pool was created. The call is cheap. It reads the counters
+    /// one after the other while the threads run.
     ///
     /// ```
     /// # let pool = anabranch::Pool::builder().threads(2).build().unwrap();
@@ -118,7 +118,7 @@ impl Pool {
     /// Ends the pool without waiting for it.
     ///
     /// As when the pool is dropped, fibers are cancelled, and all [tasks](Self::execute) run. The threads end after
-    /// these, with their exit handlers, unless the program ends before.
+    /// these, with their exit handlers, unless the program ends earlier.
     ///
     /// ```
     /// use std::sync::mpsc;

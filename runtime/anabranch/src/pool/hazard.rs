@@ -8,12 +8,12 @@ use std::{fmt, panic::Location, sync::Arc, time::Duration};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum HazardKind {
-    /// A fiber waits inside of [`run`](crate::run), which blocks its thread. Reported immediately, once for each pool.
+    /// A fiber waits inside [`run`](crate::run), which blocks its thread. Reported immediately, once for each pool.
     RunOnFiber,
     /// A fiber has blocked its thread for a second, for example in a lock of the standard library, while other fibers
     /// are bound to the thread. Reported once each time that the thread is blocked.
     BlockedThread,
-    /// A fiber has computed for a second of CPU time without a wait, while other fibers of its thread are ready.
+    /// A fiber has computed for a second of CPU time without waiting, while other fibers of its thread are ready.
     /// Reported once for each pool. Fibers that have not started do not wait for it: they start on other threads.
     LongComputation,
 }

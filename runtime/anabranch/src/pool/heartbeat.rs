@@ -1,4 +1,4 @@
-//! The looks of the heartbeat worker at its pool, and the time from one look to the next.
+//! The checks that the heartbeat worker makes of its pool, and the time between two checks.
 
 use crate::{
     fiber::{blocked_detector::BlockedDetector, steal_policy::StealPolicy},
@@ -26,7 +26,7 @@ const FULL_INTERVAL: Duration = Duration::from_millis(1);
 
 /// The longest interval of a heartbeat worker that sees nothing new, and the longest one when all slots are taken.
 /// Between two looks only a thread that blocks goes unnoticed, because forks, spawns and new roots wake the heartbeat
-/// worker. Shorter under shuttle, where a thread that sleeps for long may sleep for ever.
+/// worker. Shorter under shuttle, where a thread that sleeps for long may sleep forever.
 const MAX_INTERVAL: Duration = Duration::from_millis(if cfg!(shuttle) { 4 } else { 25 });
 const MAX_FULL_INTERVAL: Duration = Duration::from_millis(4);
 
@@ -53,7 +53,8 @@ pub(super) enum Finding {
     /// There is work, and a slot to run it.
     Work,
     Nothing,
-    /// There is no slot, but work that should begin without one: fibers that this policy allows to take, or a task.
+    /// There is no free slot, but there is work that should begin without a slot: fibers that this policy allows to
+    /// take, or a task.
     Starved(StealPolicy),
     /// There is no work, and there has been no root for a while.
     Quiet,
@@ -86,7 +87,7 @@ pub(super) struct Heartbeat {
     polls: bool,
     /// The time until the next look.
     pub(super) interval: Duration,
-    /// What wakes it before.
+    /// The events that wake it earlier.
     pub(super) doze: Doze,
 }
 

@@ -1,7 +1,7 @@
 //! Helpers: sleepers that are woken for published forks. See [`sleep`](super::sleep).
 //!
 //! Tried and dropped: each worker that was woken wakes two others when it finds work, and a fork that is published for
-//! any thief wakes the heartbeat worker. That gained half as much.
+//! any thief wakes the heartbeat worker. That gained only half as much.
 
 use crate::{
     pool::{registry::Registry, sleep::Call, worker::ForkJoin},

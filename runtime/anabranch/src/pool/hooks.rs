@@ -1,4 +1,4 @@
-//! Hooks: what the program does when a fiber starts, suspends, resumes and ends.
+//! Hooks: callbacks for the start, suspension, resumption and end of fibers.
 //!
 //! The worker's own stack calls the hooks of suspension and resumption. So a pool without hooks pays nothing where one
 //! fiber switches to the next, and one predictable branch where the worker's own stack resumes a fiber. In a pool with
@@ -7,13 +7,14 @@
 use crate::{pool::panic_handler::PanicHandler, sys::unwind::catch_unwind, wait::current_stack::apart};
 use std::{any::Any, panic::AssertUnwindSafe};
 
-/// What the program does when a fiber starts, suspends, resumes and ends; see
+/// Callbacks for the start, suspension, resumption and end of a fiber; see
 /// [`Builder::fiber_hooks`](crate::Builder::fiber_hooks).
 ///
-/// Each hook runs on the thread of the fiber, between the code of this fiber and that of another one. It must be short,
-/// and must not wait. A panic in it goes to the [panic handler](crate::Builder::on_panic), and the fiber continues.
+/// Each hook runs on the thread of the fiber, between the code of this fiber and the code of another fiber. It must be
+/// short, and must not wait. A panic in it goes to the [panic handler](crate::Builder::on_panic), and the fiber
+/// continues.
 pub trait FiberHooks: Send + Sync + 'static {
-    /// What [`suspend`](Self::suspend) saves for [`resume`](Self::resume). It stays on the thread.
+    /// The data that [`suspend`](Self::suspend) saves for [`resume`](Self::resume). It stays on the thread.
     type Saved: 'static;
 
     /// The fiber is about to run for the first time.
@@ -21,7 +22,7 @@ pub trait FiberHooks: Send + Sync + 'static {
         let _ = fiber;
     }
 
-    /// The fiber is about to leave its thread to others. A fiber that blocks its thread instead does not suspend.
+    /// The fiber is about to leave its thread to other fibers. A fiber that blocks its thread instead does not suspend.
     fn suspend(&self, fiber: &HookedFiber<'_>) -> Self::Saved;
 
     /// The fiber continues on the same thread. If `suspend` has panicked, this is not called.

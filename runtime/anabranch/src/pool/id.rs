@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Identifies a pool. No other pool of the process has the same.
+/// Identifies a pool. No other pool of the process has the same number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct PoolId(u64);
 

@@ -1,14 +1,15 @@
 //! The indices of the threads that work in a pool: at most one thread has an index at a time.
 //!
-//! A pool of T threads has T indices, but more threads than that may work in it: guests, and spares while others are
-//! blocked. So a thread takes an index when it first asks for one, and gives it back when its work has ended. A thread
-//! that finds none free, or not the one that it must have, queues a *ticket* and waits. The thread that gives an index
-//! back serves the queue, in order. So a thread that gives its index back and wants it again at once comes last.
+//! A pool of T threads has T indices, but more threads than that may work in it: guests, and spare threads while other
+//! threads are blocked. So a thread takes an index when it first asks for one, and gives it back when its work has
+//! ended. A thread that finds no free index, or not the index that it must have, queues a *ticket* and waits. The
+//! thread that gives an index back serves the queue, in order. So a thread that gives its index back and wants it again
+//! at once comes last.
 //!
 //! | an index is | left by                                                                 |
 //! |-------------|-------------------------------------------------------------------------|
-//! | free        | a thread takes it by a swap, for itself or for a ticket -> taken         |
-//! | taken       | its holder gives it back by a swap -> free, and then serves the queue    |
+//! | free        | a thread takes it with a swap, for itself or for a ticket -> taken         |
+//! | taken       | its holder gives it back with a swap -> free, and then serves the queue    |
 //!
 //! | a ticket is | left by                                                                 |
 //! |-------------|-------------------------------------------------------------------------|
@@ -38,7 +39,7 @@ const NONE: usize = usize::MAX;
 /// The index that a thread wants.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Wanted {
-    /// Any, preferably this one.
+    /// Any index, preferably this one.
     Any(usize),
     /// This one.
     Exactly(usize),

@@ -1,4 +1,4 @@
-//! Reads what the fibers and threads of pools do, while they run: the list of fibers, and the report of a hang.
+//! Reads the state of the fibers and threads of pools while they run: the list of fibers, and the report of a hang.
 //!
 //! A fiber that waits for a lock, and the lock, lead to the holder (see `wait::awaited_lock`). The holder is the
 //! address of a waiter. Each fiber has such an address, and so has each thread that waits inside `run`. The addresses

@@ -2,15 +2,15 @@
 //!
 //! A thread that waits runs only descendants of what it waits for: a sequential run would have met the same locks in
 //! the same place, so a lock held across a `join` cannot deadlock with it. (The one exception: it answers broadcasts,
-//! which need this very thread.) If there are none it spins a little, then parks and lends its slot to another thread.
-//! A waiting thread waits for work that some thread runs. This chain of waits ends at a thread that does not wait, so
-//! at least one thread makes progress.
+//! which need this very thread.) If there is no such work it spins a little, then parks and lends its slot to another
+//! thread. A waiting thread waits for work that some thread runs. This chain of waits ends at a thread that does not
+//! wait, so at least one thread makes progress.
 //!
 //! A thread that waits spins for as long as parking would cost, and raids once meanwhile: a thief in a long piece that
-//! does not fork serves no request. A thread that spins, also in a search, yields to other
-//! threads every 2 us: the thread that it waits for may have been woken on this very core. On two cores, with something
-//! else busy on one of them, each message from one worker to the other took 100 us without this: a ring of 503 went
-//! round in 425 ns a hop in up to half of all pools, and does in 45.
+//! does not fork serves no request. A thread that spins, also in a search, yields to other threads every 2 us: the
+//! thread that it waits for may have been woken on this very core. On two cores, with another program busy on one of
+//! them, each message from one worker to the other took 100 us without this: in up to half of all pools a ring of 503
+//! took 425 ns a hop, and now takes 45 ns.
 
 use crate::{
     fork::{

@@ -106,8 +106,8 @@ impl LatencyHistogram {
     }
 
     /// Returns an upper bound of the `q` quantile, such as the median for 0.5: the end of the bucket that has the
-    /// quantile, or the longest delay if that is less. At most twice the quantile, above a microsecond. Returns zero if
-    /// there are no delays. `q` is limited to 0 to 1.
+    /// quantile, or the longest delay if that is less. Above a microsecond, the bound is at most twice the quantile.
+    /// Returns zero if there are no delays. `q` is clamped to the range from 0 to 1.
     ///
     /// ```
     /// let late = anabranch::pool::stats().total().timer_lateness;
@@ -125,8 +125,8 @@ impl LatencyHistogram {
         Duration::from_nanos(upper_bound(bucket).min(self.max))
     }
 
-    /// Returns the buckets in ascending order, each with its range and the number of delays in it. The range of the
-    /// first one begins at zero, and that of the last one ends at the longest possible duration.
+    /// Returns the buckets in ascending order, each with its range and the number of delays in it. The first range
+    /// begins at zero, and the last range ends at the longest possible duration.
     ///
     /// ```
     /// use std::time::Duration;

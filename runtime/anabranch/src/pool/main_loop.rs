@@ -25,8 +25,8 @@ use std::time::Duration;
 /// The number of looks at the shelves between two looks at the clock.
 const SEARCHES_PER_CLOCK_READ: usize = 8;
 
-/// The number of looks at the clock between two yields, some 2 us. The thread that will publish work may just have been
-/// woken on the same core.
+/// The number of looks at the clock between two yields, about 2 us. The thread that will publish work may just have
+/// been woken on the same core.
 const ROUNDS_BETWEEN_YIELDS: u32 = 4;
 
 impl Registry {

@@ -6,7 +6,7 @@
 //! - functions for the pool that the caller is in: [`current_num_threads`], [`current_thread_index`],
 //!   [`current_pool_id`], [`in_pool`];
 //! - [`broadcast`] and [`spawn_broadcast`], which run a closure on every thread of that pool;
-//! - [`run_pending`], [`run_pending_local`] and [`has_pending`], for a thread that must wait by a loop;
+//! - [`run_pending`], [`run_pending_local`] and [`has_pending`], for a thread that must wait in a loop;
 //! - [`stats`], the counters of a pool and of its workers ([`Stats`], [`WorkerStats`], [`LatencyHistogram`]);
 //! - the arguments of handlers: [`Hazard`], [`FiberHooks`], [`ThreadBuilder`];
 //! - a [`Report`] of the threads and fibers of a pool.

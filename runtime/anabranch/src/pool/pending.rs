@@ -1,5 +1,5 @@
-//! Pending work, which a thread runs when it asks for it. The thread may wait for that work in a loop, and may be the
-//! only one of its pool.
+//! Pending work, which a thread runs on request. The thread may wait for that work in a loop, and may be the only one
+//! of its pool.
 
 use crate::{
     pool::{
@@ -54,10 +54,10 @@ impl ForkJoin<'_> {
 }
 
 /// Runs one piece of pending work: of this thread, or else of another thread of its pool. Returns `None` outside of any
-/// pool, and `Some(false)` if there is none.
+/// pool, and `Some(false)` if there is no pending work.
 ///
 /// A thread that waits for other work of the pool in a loop calls this, so that the loop also ends if no other thread
-/// runs that work. The piece may be any, so the caller must not hold a lock that it may take. Prefer a
+/// runs that work. It may be any piece, so the caller must not hold a lock that the piece may take. Prefer a
 /// [`scope`](crate::scope), which only runs what it waits for.
 ///
 /// The pieces are forks, tasks, and parts of broadcasts, but not fibers. A thread that unwinds runs none. If there is
@@ -88,7 +88,7 @@ pub fn run_pending() -> Option<bool> {
 }
 
 /// Runs one piece of pending work of this thread: a part of a broadcast, the task that was spawned here last, or the
-/// oldest fork. Returns `None` outside of any pool, and `Some(false)` if there is none.
+/// oldest fork. Returns `None` outside of any pool, and `Some(false)` if there is no pending work.
 ///
 /// Like [`run_pending`], but never takes work of another thread.
 ///
@@ -108,7 +108,7 @@ pub fn run_pending_local() -> Option<bool> {
 /// pool.
 ///
 /// Other threads may take the work at any time, so this is a hint: for example, to do a piece at once instead of
-/// spawning it while there are others that no thread has taken.
+/// spawning it while there are other pieces that no thread has taken.
 ///
 /// ```
 /// let pool = anabranch::Pool::builder().threads(1).build().unwrap();

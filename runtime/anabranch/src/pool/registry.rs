@@ -48,7 +48,7 @@ pub(crate) struct Registry {
     /// The threads for blocking calls of fibers.
     pub(crate) blocking: Arc<BlockingThreads>,
     pub(crate) closing: Closing,
-    /// What had happened here at the last report of a deadlock. See `pool::deadlock`.
+    /// The events of this pool at the last report of a deadlock. See `pool::deadlock`.
     pub(super) reported: AtomicU64,
 }
 

@@ -1,4 +1,4 @@
-//! What a pool's fibers and threads do and wait for, as plain data: to find out why a program hangs.
+//! The state of a pool's fibers and threads as plain data, to find out why a program hangs.
 
 use crate::pool::{id::PoolId, stack_text};
 use std::{backtrace::Backtrace, collections::HashMap, fmt, panic::Location, sync::Arc, time::Duration};
@@ -46,7 +46,7 @@ pub(crate) struct FiberKey {
     pub(crate) since: u32,
 }
 
-/// The fiber or thread that holds the lock that another one waits for. See [`FiberInfo::lock_holder`].
+/// The fiber or thread that holds the lock that another fiber or thread waits for. See [`FiberInfo::lock_holder`].
 #[derive(Debug, Clone)]
 pub struct LockHolder {
     pub(crate) name: Option<Arc<str>>,
@@ -109,8 +109,8 @@ impl FiberInfo {
     }
 
     /// Returns how long it has waited, if it waits, in milliseconds. A suspension reads no clock. So the time of a
-    /// fiber counts from the moment at which its worker began its present round of fibers, and is longer than the wait
-    /// by what the worker did in between: less than a millisecond, unless a fiber computed.
+    /// fiber counts from the moment at which its worker began its present round of fibers, and exceeds the wait by the
+    /// time that the worker ran other fibers in between: less than a millisecond, unless a fiber computed.
     pub fn elapsed(&self) -> Option<Duration> {
         self.elapsed
     }
@@ -122,16 +122,17 @@ impl FiberInfo {
 
     /// Returns where the fiber was spawned. Returns `None` for a half of [`Cx::join`](crate::Cx::join), and for a
     /// thread. For the fibers of functions such as [`Cx::map_concurrent`](crate::Cx::map_concurrent) this is a place
-    /// inside of this crate.
+    /// inside this crate.
     pub fn spawned_at(&self) -> Option<&'static Location<'static>> {
         self.spawned_at
     }
 
-    /// Returns which fiber or thread holds the lock that this one waits for: a [`Mutex`](crate::sync::Mutex), or an
-    /// [`RwLock`](crate::sync::RwLock) that was locked for writing. Returns `None` if it waits for something else, if
-    /// the lock was taken by `try_lock`, async code or `select!`, or if the holder is a thread that does not wait.
+    /// Returns which fiber or thread holds the lock that this fiber or thread waits for: a
+    /// [`Mutex`](crate::sync::Mutex), or an [`RwLock`](crate::sync::RwLock) that was locked for writing. Returns `None`
+    /// if it waits for something else, if the lock was taken by `try_lock`, async code or `select!`, or if the holder
+    /// is a thread that does not wait.
     ///
-    /// This is the one that has taken the lock. If it has sent the guard to another fiber since, it is still named.
+    /// This is the fiber or thread that has taken the lock, even if it has sent the guard to another fiber since.
     pub fn lock_holder(&self) -> Option<&LockHolder> {
         self.holder.as_ref()
     }
@@ -147,10 +148,10 @@ impl FiberInfo {
         self.worker
     }
 
-    /// Returns the stack on which it waits, if this is of a [report with stacks](crate::Pool::report_with_stacks), and
-    /// it did answer. It begins with functions of this crate, which wait and capture.
+    /// Returns the stack on which it waits, if this is part of a [report with stacks](crate::Pool::report_with_stacks)
+    /// and the thread of the stack has answered. It begins with functions of this crate, which wait and capture.
     ///
-    /// To show it finds the names of its functions, which takes some milliseconds for the first one in a process.
+    /// Printing it looks up the names of its functions, which takes some milliseconds for the first stack in a process.
     pub fn stack(&self) -> Option<&Backtrace> {
         self.stack.as_deref()
     }
@@ -190,7 +191,7 @@ impl fmt::Display for FiberInfo {
     }
 }
 
-/// What a thread of a pool does. See [`ThreadInfo`].
+/// The state of a thread of a pool. See [`ThreadInfo`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ThreadState {
@@ -200,7 +201,7 @@ pub enum ThreadState {
     Working,
     /// It waits for work that another thread has taken, or inside [`run`](crate::run).
     Waiting,
-    /// It is blocked in a foreign call. Found on Linux only, and only while no other thread could work.
+    /// It is blocked in a foreign call. Detected on Linux only, and only while no other thread could work.
     Blocked,
 }
 
@@ -229,13 +230,14 @@ impl ThreadInfo {
         self.is_guest
     }
 
-    /// Returns what it does.
+    /// Returns the state of the thread.
     pub fn state(&self) -> ThreadState {
         self.state
     }
 }
 
-/// What the fibers and threads of a pool, or of all pools, do and wait for. Its `Display` is made for people.
+/// A report of what the fibers and threads of a pool, or of all pools, do and wait for. Its `Display` is meant for
+/// people.
 ///
 /// See [`Pool::report`](crate::Pool::report) and [`report_all`](crate::fiber::report_all).
 #[derive(Debug, Clone, Default)]
@@ -251,7 +253,8 @@ pub struct Report {
 }
 
 impl Report {
-    /// Returns the started fibers, those that have not started, and the threads that wait inside [`run`](crate::run).
+    /// Returns the started fibers, the fibers that have not started, and the threads that wait inside
+    /// [`run`](crate::run).
     pub fn fibers(&self) -> &[FiberInfo] {
         &self.fibers
     }
@@ -262,15 +265,16 @@ impl Report {
     }
 
     /// Returns the cycles of fibers and threads that wait for each other's locks: each waits for a lock that the next
-    /// one holds, and the last one for a lock of the first.
+    /// member of the cycle holds, and the last member waits for a lock of the first.
     ///
-    /// A lock counts as held by the one that has taken it. So a cycle may be none if a guard was sent to another fiber.
+    /// A lock counts as held by the fiber or thread that has taken it. So a reported cycle may not be a deadlock if a
+    /// guard was sent to another fiber.
     pub fn cycles(&self) -> impl ExactSizeIterator<Item = Vec<&FiberInfo>> {
         self.cycles.iter().map(|cycle| cycle.iter().map(|&index| &self.fibers[index]).collect())
     }
 
     /// Returns whether it was certain, when the report was made, that nothing in the process can proceed. Only a report
-    /// that a pool makes by itself finds that out, see [`Builder::on_deadlock`](crate::Builder::on_deadlock).
+    /// that a pool makes on its own determines this, see [`Builder::on_deadlock`](crate::Builder::on_deadlock).
     pub fn is_deadlock(&self) -> bool {
         self.is_deadlock
     }
@@ -278,8 +282,8 @@ impl Report {
     /// Returns how many fibers and threads were asked for their stack and have not answered within a second. Returns 0
     /// for a report without stacks.
     ///
-    /// A fiber is asked by its worker, which does not answer while it computes or is blocked in a foreign call.
-    /// Suspended fibers have stacks in reports on Linux on x86-64 only.
+    /// The worker of a fiber answers the request, but not while it computes or is blocked in a foreign call. The stacks
+    /// of suspended fibers are available only on Linux on x86-64.
     pub fn missing_stacks(&self) -> usize {
         self.missing_stacks.unwrap_or(0)
     }

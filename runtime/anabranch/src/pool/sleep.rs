@@ -9,8 +9,8 @@
 //!
 //! Where forks have been worth taking lately, workers do not wake one by one: a thread that publishes a fork while
 //! others sleep wakes one of them, a *helper*, and publishes its next fork too, as long as more than one core is free.
-//! A helper that has found work does the same. So the workers awake grow in number as fast as the published forks do.
-//! One by one, at some 50 us each, 16 workers took more than a millisecond.
+//! A helper that has found work does the same. So the number of workers awake grows as fast as the number of published
+//! forks. One by one, at about 50 us each, 16 workers took more than a millisecond.
 //!
 //! | a worker is      | leaves by                                                                        |
 //! |------------------|----------------------------------------------------------------------------------|
@@ -22,8 +22,8 @@
 //!
 //! > where a root is open and a worker asleep, there is a heartbeat worker.
 //!
-//! A worker that begins a piece of work always makes sure that there is a heartbeat worker, if need be a spare thread:
-//! if all working threads block in foreign calls, another thread has to lend their slots.
+//! A worker that begins a piece of work always makes sure that there is a heartbeat worker, if necessary a spare
+//! thread: if all working threads block in foreign calls, another thread has to lend their slots.
 //!
 //! A heartbeat worker that sees nothing new sleeps longer each time. While its intervals are long, or while forks that
 //! are worth taking may follow soon, it *dozes*: it leaves its number in `dozing`, and a thread that begins a root or
@@ -44,14 +44,14 @@
 //! sleeper, or the heartbeat worker finds the root and stays. A helper leaves the list of sleepers, which breaks no
 //! invariant.
 //!
-//! So the long intervals delay one thing alone: a thread that blocks in a foreign call is found up to 25 ms later. A
-//! root that sleeps for 3 s took 0.43 s of CPU time with intervals of one length, and takes 0.005 s.
+//! So the long intervals delay only one thing: a thread that blocks in a foreign call is found up to 25 ms later. A
+//! root that sleeps for 3 s took 0.43 s of CPU time with intervals of one length, and now takes 0.005 s.
 //!
-//! No worker is called for a fiber that continues after a wait while there is a heartbeat worker, however long its
-//! intervals are. Threads that wait for an event do not count as roots; one that continues after a wait calls the
-//! heartbeat worker as one that begins does. So a program all of whose fibers and threads wait is as still as one
-//! without any. Timers of one worker that are due within 0.9 ms wake it once while it is parked, so a timer may fire up
-//! to 0.9 ms late on an idle worker.
+//! While there is a heartbeat worker, a fiber that continues after a wait calls no worker, however long the intervals
+//! of the heartbeat worker are. Threads that wait for an event do not count as roots; a root that continues after a
+//! wait calls the heartbeat worker, as a root that begins does. So a program in which all fibers and threads wait is as
+//! idle as a program without fibers and threads. Timers of one worker that are due within 0.9 ms wake it once while it
+//! is parked, so a timer may fire up to 0.9 ms late on an idle worker.
 
 use crate::sys::{
     asymmetric_fence,
@@ -64,14 +64,14 @@ use std::mem;
 /// The bit of `dozing` that is set if only new fibers wake the heartbeat worker.
 const ONLY_FIBERS: u64 = 1;
 
-/// What an idle worker does.
+/// The role of an idle worker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Idle {
     Heartbeat,
     Asleep,
 }
 
-/// What a sleeper is woken for.
+/// The reason why a sleeper is woken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Call {

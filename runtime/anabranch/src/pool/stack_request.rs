@@ -7,9 +7,9 @@
 //! | the thread of the worker                   | what it does with a request                                     |
 //! |--------------------------------------------|-----------------------------------------------------------------|
 //! | looks for ready fibers, or parks idle      | the kick wakes it; it captures its fibers' stacks               |
-//! | is blocked in the wait of a fiber          | the same, and that of this fiber, if its stack has room for it  |
+//! | is blocked in the wait of a fiber          | the same, and it captures the stack of this fiber, if that stack has room for it  |
 //! | waits inside `run`                         | it is unparked where it waits; the same, and its own            |
-//! | is the one that makes the report           | the same                                                        |
+//! | is the thread that makes the report           | the same                                                        |
 //! | computes, or waits in a join               | nothing; the report goes on without these stacks after a second |
 //!
 //! Orderings. The request is in the queue before `is_asked` is set, and that before the thread is woken. A thread that

@@ -1,4 +1,4 @@
-//! The text of a stack in a report: without the functions that capture it, and without those below the fiber's.
+//! The text of a stack in a report: without the functions that capture it, and without the functions below the fiber's.
 
 use std::{backtrace::Backtrace, fmt};
 

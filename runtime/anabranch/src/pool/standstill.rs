@@ -1,10 +1,10 @@
-//! Releases a slot when all threads that compute are blocked, so that the pool would stand still otherwise.
+//! Releases a slot when all threads that compute are blocked, because the pool would stall otherwise.
 //!
 //! A thread that is blocked inside compute code keeps its slot, in an [explicit wait](super::status) as well as in a
 //! foreign call. Otherwise another thread would begin the next item of the loop, which blocks too, and a pool of N
 //! threads would have more than N items open, with their files and connections. But what the items wait for may be an
-//! item that no thread has begun. So while no slot is free, the heartbeat worker looks whether every thread that holds
-//! one is blocked, and then releases a slot, one at a time:
+//! item that no thread has begun. So while no slot is free, the heartbeat worker checks whether every thread that holds
+//! a slot is blocked, and then releases a slot, one at a time:
 //!
 //! | all threads wait | a slot is released |
 //! |---|---|
@@ -29,7 +29,7 @@ const MIN_STANDSTILL: Duration = Duration::from_millis(if cfg!(shuttle) { 1 } el
 /// The time for which the same waits may hold all slots in any case.
 const MAX_HOLD: Duration = Duration::from_millis(if cfg!(shuttle) { 4 } else { 1000 });
 
-/// What the heartbeat worker remembers from one look to the next.
+/// The data that the heartbeat worker keeps from one check to the next.
 #[derive(Default)]
 pub(super) struct Standstill(Option<Waits>);
 

@@ -1,5 +1,5 @@
-//! Counters of what each thread of a pool has done. They are always on. They cost one plain store at rare events, and
-//! nothing in a fork that no thread takes.
+//! Counters of each thread of a pool. They are always on. They cost one plain store at rare events, and nothing in a
+//! fork that no thread takes.
 
 use crate::{
     pool::{
@@ -10,7 +10,7 @@ use crate::{
 };
 use std::{cell::Cell, fmt, time::Duration};
 
-/// What a thread spends its time on.
+/// The phases that a thread spends its time in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Phase {
     Working,
@@ -28,7 +28,7 @@ macro_rules! counters {
             phase: Cell<Option<(Phase, Instant)>>,
         }
 
-        /// What one thread of a pool has done since the pool was made. See [`Pool::stats`](crate::Pool::stats).
+        /// Counters of one thread of a pool, since the pool was created. See [`Pool::stats`](crate::Pool::stats).
         ///
         /// Times are measured for the pool's own threads, up to the last change of phase. For guests they are zero.
         #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -43,11 +43,11 @@ macro_rules! counters {
             pub parked: Duration,
             /// How late the thread was when it made the fibers ready whose timers had fired. Sleeps, intervals, time
             /// limits and deadlines have timers. A timer is late if a fiber of the same thread computes for long,
-            /// because the thread looks at its timers only between two runs of fibers.
+            /// because the thread checks its timers only between two runs of fibers.
             ///
             /// Up to a millisecond is normal: a thread that has slept wakes once for all timers that are due within 0.9
             /// ms. Only timers are counted. How late a fiber begins to run after another fiber, a thread or a socket
-            /// has woken it is measured in [traced](crate::trace) pools, because it takes a look at the clock for each
+            /// has woken it is measured in [traced](crate::trace) pools, because it has to read the clock for each
             /// wake-up. The time in the queue of ready fibers is also in the trace only.
             pub timer_lateness: LatencyHistogram,
         }
@@ -87,7 +87,7 @@ macro_rules! counters {
 }
 
 counters! {
-    /// Forks of this thread that it published itself, on request.
+    /// Forks that this thread published itself, on request.
     published,
     /// Forks of this thread that an idle thread published by a raid.
     raided,
@@ -144,7 +144,7 @@ impl Counters {
     }
 }
 
-/// What a pool has done since it was made. See [`Pool::stats`](crate::Pool::stats).
+/// Counters of a pool, since it was created. See [`Pool::stats`](crate::Pool::stats).
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Stats {
@@ -152,18 +152,18 @@ pub struct Stats {
     pub workers: Vec<WorkerStats>,
     /// All guests, past and present, summed.
     pub guests: WorkerStats,
-    /// The spare threads, which were added because others had blocked, summed. The pool keeps them for reuse.
+    /// The spare threads, which were added because other threads had blocked, summed. The pool keeps them for reuse.
     pub spares: WorkerStats,
-    /// How many threads were added because others had blocked.
+    /// How many threads were added because other threads had blocked.
     pub spare_threads: usize,
     /// The number of times a spare thread was needed and not added, because the limit was reached or the system
     /// refused.
     pub spares_refused: u64,
     /// The number of times the slot of a thread blocked in a foreign call was lent.
     pub slots_lent: u64,
-    /// Whether raids use `membarrier`. If not, every join takes a lock instead.
+    /// Whether raids use `membarrier`. Without `membarrier`, every join takes a lock instead.
     pub uses_membarrier: bool,
-    /// How many threads there are now for [blocking calls](crate::Cx::blocking) of fibers, idle ones included.
+    /// How many threads there are now for [blocking calls](crate::Cx::blocking) of fibers, including idle threads.
     pub blocking_threads: usize,
     /// How many blocking calls wait for a thread now. If there are often some, raise
     /// [`Builder::max_blocking_threads`](crate::Builder::max_blocking_threads).

@@ -2,22 +2,22 @@
 //!
 //! A pool of T threads has T *slots*: at most T threads work at a time, guests among them. There is no counter of
 //! slots: a thread that needs their number counts the worker entries that are active or held. A guest waits for a slot
-//! before it begins (`pool/admission`). A thread takes its slot again after a wait without asking. Workers give theirs
-//! back between two pieces of work when more than T are taken.
+//! before it begins (`pool/admission`). After a wait, a thread takes its slot again without waiting for it. If more
+//! than T slots are taken, workers give their slots back between two pieces of work.
 //!
 //! A thread that waits explicitly inside compute code (in `run`, `recv_blocking` and the like) keeps its slot: another
 //! thread in its place would open the next items of the loop, and these would wait too, so that each item of a long
-//! loop took a thread. Sysmon releases such slots when the pool would stand still otherwise.
+//! loop took a thread. Sysmon releases such slots when the pool would stall otherwise.
 //!
 //! | status  | meaning                                                              | left by |
 //! |---------|----------------------------------------------------------------------|------------|
-//! | VACANT  | a guest's worker entry without a holder; a worker that does not work | a guest, by CAS; the worker, or the thread that wakes it as a helper -> ACTIVE |
+//! | VACANT  | a guest's worker entry without a holder; a worker that does not work | a guest, with a CAS; the worker, or the thread that wakes it as a helper -> ACTIVE |
 //! | ACTIVE  | works, has a slot                                                    | owner -> VACANT, WAITING, HELD, LENT; sysmon -> LENT |
 //! | WAITING | parked, the slot is free meanwhile                                   | owner -> ACTIVE |
 //! | HELD    | parked inside compute code, keeps its slot                           | sysmon -> WAITING; owner -> ACTIVE |
 //! | LENT    | blocked in a foreign call, its slot is lent                          | sysmon -> ACTIVE; owner -> any |
 //!
-//! Orderings: a worker entry changes hands from the guest that stores VACANT (release) to the one whose CAS takes it
+//! Orderings: a worker entry changes hands from the guest that stores VACANT (release) to the guest whose CAS takes it
 //! (acquire). Counting is relaxed: the number of slots is a matter of speed, not of correctness.
 
 use crate::sys::sync::{AtomicU8, Ordering};

@@ -4,8 +4,8 @@
 //! last piece was short backs off, longer each time. A thread whose last piece was long enough
 //! requests at once.
 //!
-//! A search that finds nothing makes the next one shorter. Otherwise a thread with little to do would spend most of its
-//! time on searches.
+//! A search that finds nothing makes the next search shorter. Otherwise a thread with little to do would spend most of
+//! its time on searches.
 
 use crate::{pool::worker::Worker, sys::clock::Instant};
 use std::time::Duration;

@@ -1,22 +1,22 @@
 //! Sysmon: detects threads of the pool that are blocked in foreign calls.
 //!
 //! A thread that blocks in a foreign call (a std mutex or channel, a file, a sleep) holds its slot without using it.
-//! When no slot is free, the heartbeat worker compares the CPU clocks of the threads that hold one. A clock that has
-//! hardly moved since the last look belongs to a thread that hardly ran.
+//! When no slot is free, the heartbeat worker compares the CPU clocks of the threads that hold one. If a clock has
+//! hardly advanced since the last check, its thread has hardly run.
 //!
 //! A machine with more threads than cores causes the same reading. So a second check decides: only a thread that the
-//! system reports as asleep counts as blocked. A thread that has switched between fibers since the last look is not
-//! blocked. It may just wait for memory, or for a lock of the allocator, at the moment of the look.
+//! system reports as asleep counts as blocked. A thread that has switched between fibers since the last check is not
+//! blocked. It may just wait for memory, or for a lock of the allocator, at the moment of the check.
 //!
 //! The slot of a worker that a fiber blocks is lent at once, because other fibers must go on. It is lent until the
 //! thread's clock moves again, or until the thread returns from the call. Threads that block in compute code keep their
 //! slots, so that a pool of N threads has at most N items open: see `pool/standstill`. Such a thread counts as blocked
-//! only while its clock stands still, because items that sleep for a short time each are work. So sysmon does not find
-//! an item that waits by spinning or by short sleeps.
+//! only while its clock does not advance, because a loop of items that sleep for a short time each still makes
+//! progress. So sysmon does not find an item that waits by spinning or by short sleeps.
 //!
 //! The system reports the state in `/proc`, and the call in which a thread is blocked. A sandbox may hide `/proc`, and
-//! reading it takes a file descriptor, of which the program may have none left. Without a report the clock alone
-//! decides, and has to stand still for longer ([`MIN_SILENCE`]).
+//! reading it needs a file descriptor, and the program may have none left. Without a report the clock alone decides,
+//! and has to be unchanged for longer ([`MIN_SILENCE`]).
 //!
 //! On systems other than Linux sysmon detects no thread, and a blocked thread keeps its slot. Under shuttle a random
 //! choice decides which thread counts as blocked. A wrong verdict costs time, and nothing else.
@@ -26,7 +26,7 @@ use crate::sys::thread;
 use crate::{pool::worker::Worker, sys::clock::Instant, trace::Event};
 use std::{collections::HashMap, time::Duration};
 
-/// What the heartbeat worker remembers from one look to the next.
+/// The data that the heartbeat worker keeps from one check to the next.
 #[derive(Default)]
 pub(crate) struct Sysmon {
     readings: HashMap<usize, Reading>,

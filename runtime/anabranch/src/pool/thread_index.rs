@@ -1,13 +1,14 @@
-//! The index of the thread that works: unique among the threads that work in the pool, and constant during a job.
+//! The index of a thread that works: unique among the threads that work in the pool, and constant during a job.
 //!
 //! A thread takes an [index](crate::pool::indices) when a job first asks for it. The index belongs to the worker entry
 //! until the outermost work there ends: until a worker is back in its main loop, or a guest leaves. A thread that waits
-//! or yields gives its index back, and takes the same one again before the wait returns. So a thread that waits for an
-//! index waits for one that works. The job that waits must not rely on its index meanwhile. In rayon it must not
+//! or yields gives its index back, and takes the same index again before the wait returns. So a thread that waits for
+//! an index waits for one that works. The job that waits must not rely on its index meanwhile. In rayon it must not
 //! either, because a waiting thread runs other jobs under the same index.
 //!
 //! A part of a broadcast gets the index of its worker, but like a job only when it asks for it: a guest may have that
-//! index and be blocked for long. The worker gives another index, which interrupted work had, back for that time.
+//! index and be blocked for long. If the interrupted work had another index, the worker gives that index back for the
+//! time.
 
 use crate::pool::{indices::Wanted, registry::Registry, worker::Worker};
 
@@ -80,7 +81,7 @@ impl Worker {
     }
 }
 
-/// The wait of a thread that is inside of another pool: it releases its slot and its index until this is dropped.
+/// The wait of a thread that is inside another pool: it releases its slot and its index until this is dropped.
 pub(super) struct Away<'a> {
     worker: &'a Worker,
     index: Option<usize>,
@@ -107,16 +108,16 @@ impl Drop for Away<'_> {
 /// The index is below [`current_num_threads`](crate::pool::current_num_threads), and no other thread of the pool has it
 /// at the same time. It stays the same until the task, root or part of a broadcast that asks for it ends. So a job may
 /// use it to access a slot of its own. The pool's own thread with the number i, as
-/// [`on_start`](crate::Builder::on_start) counts, mostly has the index i, and always in a
+/// [`on_start`](crate::Builder::on_start) counts, usually has the index i, and always has it in a
 /// [`broadcast`](crate::Pool::broadcast). The number that `op` of a broadcast gets does not reserve that index: an `op`
 /// that shares slots with jobs has to call this.
 ///
 /// While a job waits or yields, in a [`join`](crate::join) for example, other jobs may have its index. It has the same
-/// one again when the wait returns. The index of a fiber may change when the fiber waits.
+/// index again when the wait returns. The index of a fiber may change when the fiber waits.
 ///
-/// A pool of T threads has T indices, and guests are among the threads that need one. So the call waits while T other
-/// threads hold an index without waiting or ending their jobs, even if they are blocked in foreign calls. Only the
-/// first call of a job takes an index. It costs a read-modify-write, and the others cost a load.
+/// A pool of T threads has T indices, and guests are among the threads that need an index. So the call waits while T
+/// other threads hold an index without waiting or ending their jobs, even if they are blocked in foreign calls. Only
+/// the first call of a job takes an index. That call costs a read-modify-write, and later calls cost a load.
 ///
 /// ```
 /// let pool = anabranch::Pool::builder().threads(2).build().unwrap();

@@ -203,7 +203,7 @@ impl Threads {
         self.config.on_panic.report(panic);
     }
 
-    /// Returns whether this wait inside of `run` on a fiber is the first of the pool, and records that it is reported.
+    /// Returns whether this wait inside `run` on a fiber is the first of the pool, and records that it is reported.
     pub(crate) fn is_first_run_on_fiber(&self) -> bool {
         !self.has_seen_run_on_fiber.load(Ordering::Relaxed) && !self.has_seen_run_on_fiber.swap(true, Ordering::Relaxed)
     }

@@ -1,4 +1,4 @@
-//! What a worker records in a trace, besides single events.
+//! The data that a worker records in a trace, besides single events.
 
 use crate::{
     pool::{stats::Phase, worker::Worker},

@@ -3,13 +3,13 @@
 use crate::pool::hooks::{FiberHooks, HookedFiber};
 use tracing::{Id, dispatcher};
 
-/// Hooks by which the spans of the crate `tracing` follow their fibers (feature `tracing`).
+/// Hooks that let the spans of the crate `tracing` follow their fibers (feature `tracing`).
 ///
 /// A span of `tracing` that is entered belongs to its thread. When its fiber waits, other fibers of the thread run
-/// inside of it. With these hooks a fiber that suspends leaves its spans, and enters them again when it resumes.
+/// inside it. With these hooks a fiber that suspends leaves its spans, and enters them again when it resumes.
 ///
-/// They cost what the subscriber takes for that, and about 100 ns for a switch. The subscriber has to know which span
-/// is the current one, as the registry of `tracing-subscriber` does.
+/// For each switch they cost about 100 ns, and the time that the subscriber needs to leave and enter the spans. The
+/// subscriber has to know which span is the current one, as the registry of `tracing-subscriber` does.
 ///
 /// ```
 /// use anabranch::{Pool, pool::TracingSpans};

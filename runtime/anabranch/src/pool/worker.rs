@@ -1,5 +1,5 @@
-//! A worker: one thread's entry in the list of a pool. The pool's own threads have one for life, a guest leases one for
-//! each root.
+//! A worker: one thread's entry in the list of a pool. Each of the pool's own threads has an entry for life, and a
+//! guest leases an entry for each root.
 //!
 //! | part                                       | its state                                   | operations              |
 //! |--------------------------------------------|---------------------------------------------|-------------------------|

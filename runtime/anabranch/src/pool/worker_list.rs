@@ -2,11 +2,12 @@
 //!
 //! Segments of doubling size, each made when it is first needed, so that an entry never moves and a reader needs no
 //! more than two acquire loads. The first segment holds the pool's own threads. As entries are added one at a time, no
-//! thread ever waits at a cell. So the cells are those of std even where `sys::sync` uses other types.
+//! thread ever waits at a cell. So the cells come from std even where `sys::sync` uses other types.
 //!
-//! Threads that search for work check all entries that are *listed*, by a bit for each. After many guests have left, a
-//! thread takes their entries off the list, and holds each entry meanwhile. A guest that takes such an entry lists it
-//! again before it begins its root. So an entry is listed while a thread holds it, or has left something in it.
+//! Threads that search for work check all entries that are *listed*; each entry has a bit for that. After many guests
+//! have left, a thread takes their entries off the list, and holds each entry meanwhile. A guest that takes such an
+//! entry lists it again before it begins its root. So an entry is listed while a thread holds it, or has left something
+//! in it.
 
 use crate::sys::sync::{AtomicU64, AtomicUsize, Mutex, Ordering, lock};
 use std::sync::OnceLock;

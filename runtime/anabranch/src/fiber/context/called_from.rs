@@ -1,10 +1,10 @@
 //! Calls a function in such a way that a suspended function seems to be its caller, to find the stack of the latter.
 //!
-//! The unwinder of the system can only begin at the function that calls it. It finds the caller of each function by
+//! The unwinder of the system can only begin at the function that calls it. It finds the caller of each function with
 //! tables, which say where that function has saved the registers of its caller. [`below`] is a function whose table
-//! says that they are where [`switch`](crate::fiber::switch) has saved them, on the stack of the suspended function. So
-//! the unwinder goes on there. The suspended function does not run: nothing is written to its stack, its size does not
-//! matter, and its waiter is not touched.
+//! says that the registers are where [`switch`](crate::fiber::switch) has saved them, on the stack of the suspended
+//! function. So the unwinder goes on there. The suspended function does not run: nothing is written to its stack, its
+//! size does not matter, and its waiter is not touched.
 //!
 //! | offset from `inside` | word there                                             |
 //! |----------------------|--------------------------------------------------------|

@@ -3,12 +3,12 @@
 //! Everything happens on one thread: only the thread that made a context resumes it. (A started fiber does not move:
 //! the addresses of thread-locals are kept in registers across calls, and values on the stack need not be `Send`.)
 //!
-//! Under shuttle a thread is a coroutine itself, and to leave it saves whatever stack it is on. So one that is left on
-//! a fiber's stack continues there, and nothing has to stand in for this switch.
+//! Under shuttle a thread is itself a coroutine, and leaving it saves whatever stack it is on. So a thread that is left
+//! on a fiber's stack continues there, and this switch needs no substitute.
 //!
 //! Two modules have the same interface. `native` is our own switch, for the processors for which it is written.
-//! `portable` is that of corosensei, for all others, for Windows, and for the sanitizers, which have to be notified of
-//! every switch (`--cfg anabranch_portable_switch`).
+//! `portable` is the switch of corosensei, for all other processors, for Windows, and for the sanitizers, which have to
+//! be notified of every switch (`--cfg anabranch_portable_switch`).
 
 #[cfg(all(target_arch = "x86_64", unix, not(anabranch_portable_switch)))]
 #[path = "native.rs"]
@@ -33,7 +33,8 @@ pub(crate) use switch::{Context, Exit, GOES_ACROSS, prepare_switch, prepare_swit
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Resume {
     Continue,
-    /// The function is to return, so that the stack can be given back. Only for one that is between two pieces of work.
+    /// The function should return, so that the stack can be given back. Only sent to a function that is between two
+    /// pieces of work.
     End,
 }
 

@@ -136,7 +136,7 @@ fn below<T>(end: *mut u8) -> *mut T {
     address.map_addr(|address| address & !15).cast()
 }
 
-/// What [`switch`] finds on a stack on which nothing has run.
+/// The data that [`switch`] finds on a stack on which nothing has run.
 #[repr(C)]
 struct First {
     begin: unsafe extern "C" fn() -> !,

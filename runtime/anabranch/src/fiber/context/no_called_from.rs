@@ -1,4 +1,4 @@
-//! Stands in for `called_from` where the saved registers of a suspended function are not known, or the unwinder is not.
+//! Replaces `called_from` on systems where the saved registers of a suspended function, or the unwinder, are not known.
 
 use super::Exit;
 

@@ -1,4 +1,4 @@
-//! The context of a system on which no stack can be left: there is none.
+//! A substitute for contexts on systems without stack switching: there are none.
 
 use super::{Left, Resume};
 use crate::fiber::{stack::pool::FiberStack, switch::PendingSwitch};

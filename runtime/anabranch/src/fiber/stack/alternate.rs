@@ -1,5 +1,5 @@
 //! An alternate stack for signal handlers. When a thread has overflowed its own stack, a handler can only run on
-//! another one.
+//! another stack.
 
 use crate::sys::memory::{self, Guard, Mapping};
 use std::{cell::RefCell, io, mem, ops::Range, ptr};

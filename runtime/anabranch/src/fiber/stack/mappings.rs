@@ -1,5 +1,5 @@
-//! Counts the mappings that guards by protection take, out of those that the system allows to the process. An eighth is
-//! left to the rest of the program, which without any could not even start a thread.
+//! Counts the mappings that guards of protected pages take, out of the mappings that the system allows to the process.
+//! An eighth is left to the rest of the program, which could not even start a thread without mappings.
 
 use crate::{
     fiber::stack::error::{MAPPINGS_PER_STACK, StackError},

@@ -1,10 +1,10 @@
 //! Reports which fiber has overflowed its stack.
 //!
 //! A stack that overflows runs into the guard below it, and the system sends SIGSEGV (SIGBUS on some systems). The
-//! handler of the standard library knows only the guards of threads. It would take the fault for a wild pointer, and
+//! handler of the standard library knows only the guards of threads. It would treat the fault as a wild pointer, and
 //! the process would die without a message. So the first stack installs a handler of this crate. The handler checks
 //! which fiber the faulting thread runs. If the address is in the guard of that fiber, it names the fiber and aborts.
-//! Every other fault goes to the handler that was installed before, as if this one did not exist.
+//! Every other fault goes to the handler that was installed before, as if this handler did not exist.
 //!
 //! The handler runs on the thread's alternate stack, because the thread's own stack has no room left. It does only what
 //! is async-signal-safe. It reads a thread-local that needs no initialisation, fills a buffer on its stack, and calls

@@ -4,9 +4,9 @@
 //! |-------|-------------------------------------|---------------------------|--------------------------------------|
 //! | uncut | the end of the newest slab          | none                      | `take` -> out                        |
 //! | out   | a [`FiberStack`] of a caller        | the pages it has touched  | `give_back` -> warm                  |
-//! | warm  | the top of `free`                   | as before                 | `take` -> out; newer ones -> cool    |
-//! | cool  | below the warm ones                 | its topmost page          | `take` -> out; newer ones -> cold    |
-//! | cold  | below the cool ones                 | none but page tables      | `take` -> out; `trim`, if its slab is free -> unmapped |
+//! | warm  | the top of `free`                   | as before                 | `take` -> out; newer stacks -> cool    |
+//! | cool  | below the warm stacks                 | its topmost page          | `take` -> out; newer stacks -> cold    |
+//! | cold  | below the cool stacks                 | none but page tables      | `take` -> out; `trim`, if its slab is free -> unmapped |
 //!
 //! `free` is a stack itself: the stack that was returned last, and is still in the caches, is taken first. Only deep
 //! entries return their pages to the system. So taking and returning stacks in turn makes no system call, however many

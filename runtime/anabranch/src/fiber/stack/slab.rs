@@ -19,8 +19,8 @@
 //!
 //! With a guard of 64 KiB, a C function with a frame of 137 KiB stepped over it and wrote to the stack of another
 //! fiber. With the default of 256 KiB it ends the process, and the message names the right fiber. A larger guard would
-//! stop more, and costs page tables. Where guards are mappings, an eighth of those that Linux allows is left to the
-//! program. Stack number 28,670 is then an error with advice. Some emulators accept the call for markers and do
+//! stop more, and costs page tables. Where guards are mappings, an eighth of the mappings that Linux allows is left to
+//! the program. Stack number 28,670 is then an error with advice. Some emulators accept the call for markers and do
 //! nothing. So a marker is trusted only if the kernel itself refuses to read there.
 
 use crate::{

@@ -1,8 +1,8 @@
 //! Where pages come from: regions of memory straight from the system, shared by all workers of the process.
 //!
-//! A region that is empty is unmapped, but for one. The first region is of ordinary pages of memory. A program that
-//! needs more regions has millions of fibers, and then huge pages spare hundreds of faults each, where the system has
-//! them.
+//! Empty regions are unmapped, except for one. The first region consists of ordinary pages of memory. A program that
+//! needs more regions has millions of fibers, and then each huge page, where the system has them, saves hundreds of
+//! page faults.
 
 use super::PAGE;
 use crate::sys::memory::Mapping;
