@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub struct Block {
     /// The statements.
     pub stmts: Vec<Stmt>,
-    /// The value. A block has none if it is a statement, or if its end is not reached.
+    /// The value. A block has no value if it is a statement, or if its end is not reached.
     pub value: Option<Box<Expr>>,
 }
 
@@ -91,8 +91,7 @@ pub enum Expr {
     Literal(Literal),
     /// The value of a variable, of an item of a slice, or of a part of one.
     Read(Place),
-    /// `slice.len()`
-    /// The index is that of the parameter.
+    /// `slice.len()`, for the slice of the parameter with this index.
     Length(u32),
     /// An operator with one operand.
     Unary {
@@ -274,7 +273,8 @@ pub enum UnaryOp {
     Not,
 }
 
-/// An operator with two operands. The comparisons have a `bool` as result, and the others the type of the operands.
+/// An operator with two operands. The result of a comparison is a `bool`, and the result of any other operator has the
+/// type of the operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum BinaryOp {
     /// `+`

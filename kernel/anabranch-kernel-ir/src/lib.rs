@@ -6,7 +6,7 @@
 //! kernel on a device.
 //!
 //! With the feature `naga`, [`Linker`] adds kernels to a shader module of [naga](https://docs.rs/naga), and
-//! [`validate`] checks a program by naga and returns it as WGSL text. With the feature `cuda`, [`write_cuda`] writes
+//! [`validate`] checks a program with naga and returns it as WGSL text. With the feature `cuda`, [`write_cuda`] writes
 //! such a module as CUDA C++.
 //!
 //! ```
@@ -33,10 +33,10 @@
 //!   outside of its variables and slices.
 //! - `as` between numbers saturates, and maps NaN to 0. `min` and `max` of floats ignore a NaN.
 //! - Floats are IEEE single precision. Devices may flush denormal numbers to zero, and may contract `a * b + c` to one
-//!   rounding. The errors of division, `sqrt`, and transcendental functions are those of the device.
+//!   rounding. The errors of division, `sqrt`, and transcendental functions depend on the device.
 //! - `usize` is [`Type::U32`].
 //!
-//! Expressions are evaluated in Rust's order. Kernels have no effect but their result and their traps.
+//! Expressions are evaluated in Rust's order. Kernels have no effect except their result and their traps.
 
 #[cfg(feature = "cuda")]
 mod cuda;

@@ -9,9 +9,9 @@ use std::{error::Error, fmt};
 /// The last function is the kernel. A function calls only functions before it, so there is no recursion.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Program {
-    /// The structs, each after those of its fields.
+    /// The structs, each after the structs of its fields.
     pub structs: Vec<Struct>,
-    /// The functions, each after those that it calls.
+    /// The functions, each after the functions that it calls.
     pub functions: Vec<Function>,
     /// The operations that can trap.
     pub sites: Vec<Site>,
@@ -72,7 +72,7 @@ impl Error for InvalidProgram {}
 /// A struct. Its fields follow one another without gaps, since each has a size of 4 bytes or a multiple.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Struct {
-    /// The name, for messages and text.
+    /// The name, for messages and generated text.
     pub name: String,
     /// The fields in the order of memory. There is at least one.
     pub fields: Vec<Field>,
@@ -81,7 +81,7 @@ pub struct Struct {
 /// A field of a struct.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Field {
-    /// The name, for messages and text.
+    /// The name, for messages and generated text.
     pub name: String,
     /// The type, in which there is no `bool`.
     pub ty: Type,
@@ -90,7 +90,7 @@ pub struct Field {
 /// A function.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Function {
-    /// The name, for messages and text.
+    /// The name, for messages and generated text.
     pub name: String,
     /// The parameters.
     pub params: Vec<Param>,
@@ -122,7 +122,7 @@ pub enum Param {
     Value(u32),
     /// A slice `&[T]`.
     Slice {
-        /// The name, for messages and text.
+        /// The name, for messages and generated text.
         name: String,
         /// The type of the items, in which there is no `bool`.
         item: Type,
@@ -132,7 +132,7 @@ pub enum Param {
 /// A variable of a function.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Local {
-    /// The name, for messages and text.
+    /// The name, for messages and generated text.
     pub name: String,
     /// The type.
     pub ty: Type,
@@ -143,17 +143,17 @@ pub struct Local {
 /// An operation that can trap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Site {
-    /// What makes it trap.
+    /// The cause of the trap.
     pub kind: TrapKind,
     /// Its function, by the index in [`Program::functions`].
     pub function: u32,
-    /// Its line in the source, from 1.
+    /// Its line in the source, counted from 1.
     pub line: u32,
-    /// Its column in the source, from 1.
+    /// Its column in the source, counted from 1.
     pub column: u32,
 }
 
-/// What makes an operation trap. In Rust it panics.
+/// A cause of a trap. In Rust the operation panics.
 ///
 /// ```
 /// assert_eq!(anabranch_kernel_ir::TrapKind::Index.to_string(), "index out of range");
@@ -167,7 +167,7 @@ pub enum TrapKind {
     DivisionByZero,
     /// A division or remainder of `i32` by zero, or of the smallest `i32` by -1.
     Division,
-    /// A call of `clamp` whose lower bound is above the upper one, or NaN.
+    /// A call of `clamp` whose lower bound is above the upper bound, or whose bounds include a NaN.
     Clamp,
 }
 

@@ -1,4 +1,4 @@
-//! The expansion: the items as they are, and beside each kernel what devices need of it.
+//! The expansion: the unchanged items, and beside each kernel the code that devices need.
 
 use crate::{
     errors::Errors,

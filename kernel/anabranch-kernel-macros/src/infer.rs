@@ -3,7 +3,7 @@
 use crate::{errors::Errors, types::Ty};
 use proc_macro2::Span;
 
-/// What a variable may stand for.
+/// The types that a variable may stand for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Class {
     Any,

@@ -1,4 +1,4 @@
-//! The items of a `#[kernel] mod`, or the one of a lone function: structs, constants and the signatures of functions.
+//! The items of a `#[kernel] mod`, or of a single function: structs, constants and the signatures of functions.
 
 use crate::{
     errors::Errors,

@@ -1,8 +1,8 @@
 //! The macro `#[kernel]` of [`anabranch-kernel`](https://crates.io/crates/anabranch-kernel). That crate re-exports it.
 //!
-//! The steps are modules. `items` collects what functions may refer to, and `read` makes a tree of each function, while
-//! `infer` unifies types. `write` turns the trees into programs of `anabranch-kernel-ir`. `expand` writes these beside
-//! the functions. Each step reports all of its errors, at their words.
+//! The steps are modules. `items` collects the items that functions may refer to, and `read` makes a tree of each
+//! function, while `infer` unifies types. `write` turns the trees into programs of `anabranch-kernel-ir`. `expand`
+//! writes these beside the functions. Each step reports all of its errors, at the offending words.
 
 mod errors;
 mod expand;
@@ -39,7 +39,7 @@ use proc_macro::TokenStream;
 /// # Ok::<_, anabranch_kernel::Error>(())
 /// ```
 ///
-/// A lone function sees only itself. A module has structs, constants and functions, and its functions may use all of
+/// A single function sees only itself. A module has structs, constants and functions, and its functions may use all of
 /// them. Each function of a module is a kernel if it has one to eight parameters, and no `usize` in its signature.
 ///
 /// ```
@@ -65,7 +65,7 @@ use proc_macro::TokenStream;
 /// # assert_eq!(body.height, 10.5);
 /// ```
 ///
-/// # What kernels may use
+/// # The subset of Rust
 /// - **Types:** `bool`, `i32`, `u32`, `f32`, arrays `[T; N]` of at most 65,536 bytes, structs of the module, and
 ///   read-only slices `&[T]` as parameters. `usize` is the type of indices, ranges and lengths. The macro makes the
 ///   structs `#[repr(C)]`, `Copy` and `Element`.
@@ -78,15 +78,15 @@ use proc_macro::TokenStream;
 /// - **Calls** of functions of the module, without recursion. A slice argument is a slice of the caller, or a part of
 ///   one, `&xs[a..b]`.
 ///
-/// Everything else is a compile error at its word, which says what to write instead.
+/// Everything else is a compile error at the offending word, which says what to write instead.
 ///
 /// # Meaning on a device
 /// - Integers wrap as in a release build, and the amount of a shift is taken modulo 32. `wrapping_add` and the like say
 ///   so for every build.
 /// - Where Rust panics, the operation that runs the kernel returns an error with the line: at an index out of range, a
 ///   division by zero, a division of `i32::MIN` by -1, and at bounds of `clamp` in the wrong order.
-/// - `as` saturates, and `min` and `max` ignore a NaN. Of two zeros with different signs, `min` and `max` may return
-///   either.
+/// - `as` saturates, and `min` and `max` ignore a NaN. If the operands are two zeros with different signs, `min` and
+///   `max` may return either.
 /// - Floats are IEEE single precision. A device may flush denormal numbers to zero, and compute `a * b + c` with one
 ///   rounding. `/`, `sqrt`, `powf` and the functions of trigonometry and exponents have the errors of the device.
 /// - `usize` has 32 bits. A vector has at most 2^32 - 1 elements.

@@ -1,9 +1,9 @@
-//! The methods and constants of numbers that kernels may use, and what to write instead of others.
+//! The methods and constants of numbers that kernels may use, and what to write instead of other methods.
 
 use crate::types::Ty;
 use anabranch_kernel_ir::{BinaryOp, Builtin, Literal};
 
-/// What a method does.
+/// The operation of a method.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Action {
     Builtin(Builtin),

@@ -39,7 +39,7 @@ pub(crate) struct Expr {
 }
 
 pub(crate) enum Kind {
-    /// What has an error, which is already reported.
+    /// An expression with an error that has already been reported.
     Error,
     Literal(Literal),
     /// An integer whose type is inferred.

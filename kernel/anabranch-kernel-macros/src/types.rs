@@ -14,9 +14,9 @@ pub(crate) enum Ty {
     /// A struct, by its index in the module.
     Struct(usize),
     Unit,
-    /// The type of what does not return to where it is.
+    /// The type of an expression that does not return a value to its place, such as `break`.
     Never,
-    /// The type of what has an error, which is already reported.
+    /// The type of an expression with an error that has already been reported.
     Unknown,
     /// A variable of the inference.
     Var(usize),

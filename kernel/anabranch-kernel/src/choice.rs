@@ -13,8 +13,8 @@ pub struct Choice {
 }
 
 impl Queue {
-    /// Chooses the device on which the model expects `work` to end first, and opens it if it is not open. Where there
-    /// is no GPU, or the work is small, it is the processor.
+    /// Chooses the device on which the model expects `work` to complete first, and opens it if it is not open. If there
+    /// is no GPU, or the work is small, it chooses the processor.
     ///
     /// ```
     /// use anabranch_kernel::{Queue, Work};
@@ -28,8 +28,8 @@ impl Queue {
     /// While a queue or a vector of a chosen GPU is in use, later calls that choose the same GPU return the same queue.
     ///
     /// # Complexity
-    /// The first call finds the GPUs, which takes some milliseconds with the features `gpu` and `cuda`. To open one
-    /// takes as long, or some 100 milliseconds by CUDA.
+    /// The first call finds the GPUs, which takes some milliseconds with the features `gpu` and `cuda`. Opening a GPU
+    /// takes as long, or about 100 milliseconds with CUDA.
     #[must_use]
     pub fn choose(work: Work) -> Choice {
         let gpus = Device::gpus();
@@ -61,7 +61,7 @@ impl Choice {
         self.queue
     }
 
-    /// Returns the reason, to be shown to people.
+    /// Returns the reason, as text for people.
     ///
     /// ```
     /// use anabranch_kernel::{Queue, Work};

@@ -34,13 +34,13 @@ pub(crate) enum Place {
     Described,
     /// It is the processor of the running program.
     Processor,
-    /// It is a GPU, by its number among those that were found.
+    /// It is the GPU with this number among the GPUs that were found.
     #[cfg_attr(not(any(feature = "cuda", feature = "gpu")), allow(dead_code, reason = "no GPU is found"))]
     Gpu(usize),
 }
 
 impl Device {
-    /// Describes a machine by its shape. Its memory and bandwidth are unknown.
+    /// Describes a machine with the given shape. Its memory and bandwidth are unknown.
     ///
     /// # Errors
     /// Returns [`ZeroInShape`] if a number of the shape is 0.
@@ -99,7 +99,7 @@ impl Device {
 
     /// Describes the processor that the program runs on. A core is a hardware thread, and holds one vector.
     ///
-    /// The cores are those of [`available_parallelism`], or 1 if the system does not tell. The lanes are 32-bit
+    /// The number of cores comes from [`available_parallelism`], or 1 if the system does not tell. The lanes are 32-bit
     /// elements of the widest vector that the processor has; code that is compiled for older processors uses fewer.
     /// They are 1 on architectures other than x86, AArch64 and WebAssembly. Memory and bandwidth are unknown.
     ///
@@ -162,7 +162,7 @@ impl Device {
         &self.name
     }
 
-    /// Returns the parallel parts.
+    /// Returns the shape of the machine: its parallel parts.
     #[must_use]
     pub fn shape(&self) -> Shape {
         self.shape
@@ -186,7 +186,7 @@ impl Device {
         self.source
     }
 
-    /// Plans a launch over `n` elements: how many blocks, how many lanes each, and how many elements a lane.
+    /// Plans a launch over `n` elements: how many blocks, how many lanes per block, and how many elements per lane.
     ///
     /// ```
     /// use anabranch_kernel::Device;

@@ -93,8 +93,8 @@ impl<T: Element> DeviceVec<T> {
     /// ```
     ///
     /// # Errors
-    /// Returns [`Error::Trap`] if an operation that has written the vector trapped on a device, [`Error::Lost`], and
-    /// [`Error::Cancelled`] if the scope of `cx` is cancelled.
+    /// Returns [`Error::Trap`] if an operation that has written the vector trapped on a device, [`Error::Lost`] if the
+    /// device is lost, and [`Error::Cancelled`] if the scope of `cx` is cancelled.
     pub fn wait(&self, cx: &Cx<'_>) -> Result<(), Error> {
         cx.check()?;
         match &self.storage {
@@ -106,8 +106,8 @@ impl<T: Element> DeviceVec<T> {
     /// Waits until all operations on the vector have ended, and returns a copy of the elements.
     ///
     /// # Errors
-    /// Returns [`Error::Trap`] if an operation that has written the vector trapped on a device, [`Error::Lost`], and
-    /// [`Error::Cancelled`] if the scope of `cx` is cancelled.
+    /// Returns [`Error::Trap`] if an operation that has written the vector trapped on a device, [`Error::Lost`] if the
+    /// device is lost, and [`Error::Cancelled`] if the scope of `cx` is cancelled.
     pub fn download(&self, cx: &Cx<'_>) -> Result<Vec<T>, Error> {
         match &self.storage {
             Storage::Host(elements) => {
@@ -127,7 +127,7 @@ impl<T: Element> DeviceVec<T> {
         }
     }
 
-    /// Like [`download`](Self::download), into memory that exists. If it fails, `target` may have changed.
+    /// Like [`download`](Self::download), but into an existing slice. If it fails, `target` may have changed.
     ///
     /// ```
     /// use anabranch_kernel::Queue;

@@ -1,11 +1,11 @@
-//! What vectors hold.
+//! The elements of vectors.
 //!
 //! An element consists of words of 32 bits, as on a device. This module is the only one that views elements as words.
 
 use std::slice;
 use std::sync::atomic::AtomicU32;
 
-/// A type of which a [`DeviceVec`](crate::DeviceVec) can hold elements: `f32`, `i32`, `u32`, arrays of them, and the
+/// A type of elements that a [`DeviceVec`](crate::DeviceVec) can hold: `f32`, `i32`, `u32`, arrays of them, and the
 /// structs of a `#[kernel] mod`.
 ///
 /// # Safety
@@ -52,7 +52,7 @@ impl<T: Element> Item for T {
 }
 
 impl Item for bool {
-    /// A device has a word for it.
+    /// On a device it occupies a word.
     fn push_words(&self, words: &mut Vec<u32>) {
         words.push((*self).into());
     }

@@ -1,4 +1,4 @@
-//! What can go wrong.
+//! The errors of operations.
 
 use std::borrow::Cow;
 use std::error;
@@ -32,7 +32,7 @@ pub enum Error {
         /// Why not.
         reason: String,
     },
-    /// The memory of the device does not suffice, or the host's memory for copies.
+    /// The device does not have enough memory, or the host does not have enough memory for copies.
     #[non_exhaustive]
     OutOfMemory {
         /// The bytes that were asked for. 0 if the call that failed names no number.
@@ -40,15 +40,15 @@ pub enum Error {
         /// Whether it is memory of the host, which CUDA locks for copies, instead of memory of the device.
         is_host: bool,
     },
-    /// The device has stopped to work. Its vectors are lost.
+    /// The device has stopped working. Its vectors are lost.
     ///
     /// Open it again. After some errors of CUDA it works only in a new process, and the reason says so.
     #[non_exhaustive]
     Lost {
-        /// What the system says, and what to do.
+        /// The message of the system, and what to do.
         reason: String,
     },
-    /// Vectors have lengths that do not fit each other.
+    /// Vectors have lengths that do not match.
     #[non_exhaustive]
     Lengths {
         /// Which ones, and what to do.
@@ -71,12 +71,12 @@ pub enum Error {
     /// The device or the program cannot do this.
     #[non_exhaustive]
     Unsupported {
-        /// What it cannot do, and what to do instead.
+        /// The missing ability, and what to do instead.
         reason: String,
     },
 }
 
-/// What a kernel did for which there is no result.
+/// The reason why a kernel has no result for an element.
 ///
 /// ```
 /// use anabranch_kernel::{Error, Queue, Vector, gather};

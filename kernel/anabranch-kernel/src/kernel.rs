@@ -6,8 +6,8 @@ use crate::{Element, Item};
 
 /// A function that runs on the elements of vectors, on the processor or on a device.
 ///
-/// `#[kernel]` implements it for an empty type that has the name of the function. An implementation by hand with an
-/// empty [`PROGRAM`](Self::PROGRAM) runs on the processor only.
+/// `#[kernel]` implements it for an empty type that has the name of the function. A manual implementation with an empty
+/// [`PROGRAM`](Self::PROGRAM) runs on the processor only.
 ///
 /// ```
 /// use anabranch_kernel::Kernel;
@@ -31,7 +31,7 @@ use crate::{Element, Item};
 pub trait Kernel: 'static {
     /// The parameters: a tuple of [`Param`]s.
     type Params: ParamList;
-    /// What the function returns.
+    /// The return type of the function.
     type Output: Item;
     /// The name of the function.
     const NAME: &'static str;

@@ -15,16 +15,16 @@ pub trait Key: Element {
     #[doc(hidden)]
     const ORDER: KeyOrder;
 
-    /// Returns a number that has the order of the key.
+    /// Returns a number with the same order as the key.
     fn to_ordered(self) -> u32;
 }
 
 /// How the words of keys are ordered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum KeyOrder {
-    /// As numbers without sign.
+    /// As unsigned numbers.
     Unsigned,
-    /// As numbers with sign.
+    /// As signed numbers.
     Signed,
     /// As floats, in their total order.
     Float,

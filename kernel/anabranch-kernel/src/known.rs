@@ -1,7 +1,8 @@
 //! The table of known devices.
 //!
-//! Vendors write memory as GB and mean 2^30 bytes. They write bandwidth in units of 10^9 or 10^12 bytes per second. The
-//! most vectors of a block are its most lanes, 1,024 on each device here, by the lanes of a vector.
+//! Vendors write GB for memory, and mean 2^30 bytes. They write bandwidth in units of 10^9 or 10^12 bytes per second.
+//! The maximum number of vectors in a block is the maximum number of lanes, 1,024 on each device here, divided by the
+//! lanes of a vector.
 
 use std::error::Error;
 use std::fmt;
@@ -134,8 +135,8 @@ impl Device {
 impl FromStr for Device {
     type Err = UnknownDevice;
 
-    /// Finds a device of the table by its short name, or the processor of the running program by `this`. Letters match
-    /// in both cases.
+    /// Finds a device of the table by its short name, or the processor of the running program by the name `this`. Upper
+    /// and lower case are not distinguished.
     fn from_str(name: &str) -> Result<Self, UnknownDevice> {
         if name.eq_ignore_ascii_case(THIS) {
             return Ok(Self::cpu());

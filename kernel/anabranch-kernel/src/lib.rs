@@ -1,8 +1,8 @@
 //! Data-parallel programs that choose no launch geometry.
 //!
-//! A *kernel* is a plain Rust function of elements. Applied to vectors it is a *lazy vector*, and an operation runs the
-//! whole expression as one loop: on the cores of the processor, by the parallel iterators of [`anabranch`], or on a
-//! GPU.
+//! A *kernel* is a plain Rust function of elements. Applied to vectors it results in a *lazy vector*, and an operation
+//! runs the whole expression as one loop: on the cores of the processor, using the parallel iterators of [`anabranch`],
+//! or on a GPU.
 //!
 //! ```
 //! use anabranch_kernel::{Queue, Vector, Work, kernel};
@@ -27,12 +27,12 @@
 //! | I want to | use |
 //! |---|---|
 //! | write a function for both | [`kernel`](macro@kernel) |
-//! | apply it to vectors | its function `map`, which returns a [`Map`]; [`Argument`] lists what it takes |
+//! | apply it to vectors | its function `map`, which returns a [`Map`]; [`Argument`] lists what it accepts |
 //! | store the results | [`Vector::collect`] |
 //! | combine all elements to one | [`Vector::reduce`], [`sum`](Vector::sum), [`min`](Vector::min), [`max`](Vector::max) |
-//! | combine each element with those before it | [`Vector::scan`], [`Vector::exclusive_scan`] |
+//! | combine each element with the elements before it | [`Vector::scan`], [`Vector::exclusive_scan`] |
 //! | keep some elements | [`Vector::compact`] |
-//! | read or write elements by their numbers | [`gather`], [`Vector::scatter`], [`indices`] |
+//! | read or write elements at given indices | [`gather`], [`Vector::scatter`], [`indices`] |
 //! | count values | [`Vector::histogram`] |
 //! | sort | [`sort_by_key`] |
 //! | give each element a slice: a matrix row, the neighbours of a vertex | [`rows`], [`segments`], [`whole`] |
@@ -40,7 +40,7 @@
 //! | know why a device was chosen | [`Choice::reason`] |
 //! | move vectors to a device and back | [`Queue::upload`], [`DeviceVec::download`] |
 //! | wait for a device in a fiber, a race or a future | [`Pending`], [`DeviceVec::download`], [`DeviceVec::wait`] |
-//! | take a result of the processor without a wait | [`Pending::into_value`], [`DeviceVec::into_vec`] |
+//! | get a result of the processor without waiting | [`Pending::into_value`], [`DeviceVec::into_vec`] |
 //! | stop an operation when a scope is cancelled or its deadline passes | [`Queue::cancelled_by`] |
 //! | know how a launch is laid out, and why | [`Device::plan`], [`Plan::reason`] |
 //!
@@ -51,19 +51,19 @@
 //!
 //! On the processor an operation has ended when it returns. To stop it before its end, pass
 //! [`queue.cancelled_by(cx)`](Queue::cancelled_by) instead of `&queue`. Then it returns soon after the scope of `cx`
-//! was cancelled or its deadline has passed. On a GPU it has begun: operations run in the order of the
-//! calls, and only [`DeviceVec::download`], [`DeviceVec::wait`], [`Pending::wait`] and [`Vector::compact`] wait. A
-//! fiber that waits leaves its worker to others, and takes part in scopes, timeouts and races.
+//! was cancelled or its deadline has passed. On a GPU it has only begun: operations run in the order of the calls, and
+//! only [`DeviceVec::download`], [`DeviceVec::wait`], [`Pending::wait`] and [`Vector::compact`] wait. A fiber that
+//! waits leaves its worker to other fibers, and takes part in scopes, timeouts and races.
 //!
 //! # Errors
 //! A kernel that panics, divides by zero or reads beyond a slice is an [`Error::Trap`] of the operation. So is a number
 //! out of range in [`gather`], [`Vector::scatter`] and [`Vector::histogram`]. Nothing is undefined, and nothing is
-//! leaked. On the processor, the threads look between blocks of elements whether another one has trapped, and stop.
+//! leaked. On the processor, the threads check between blocks of elements whether another thread has trapped, and stop.
 //!
 //! # The rule of launches
 //! A GPU is a vector processor. It has cores, each core runs vectors of a fixed width, and it keeps several vectors
-//! resident to hide the latency of its memory. A [`Device`] is such a machine, and [`Device::plan`] gives the one good
-//! shape for a number of elements: how many blocks, and how many lanes each.
+//! resident to hide the latency of its memory. A [`Device`] is such a machine, and [`Device::plan`] gives the shape of
+//! a launch for a number of elements: how many blocks, and how many lanes each.
 //!
 //! ```
 //! use anabranch_kernel::Device;
@@ -75,8 +75,8 @@
 //! # Ok::<_, anabranch_kernel::UnknownDevice>(())
 //! ```
 //!
-//! 1. **Fill the cores.** A block is as large as it can be while each core gets one.
-//! 2. **Then residency.** Blocks stop growing at a size of which a core holds a whole number, at least two.
+//! 1. **Fill the cores.** A block is as large as possible while each core gets a block.
+//! 2. **Then residency.** Blocks stop growing at a size at which a core holds a whole number of blocks, at least two.
 //! 3. **Then stride.** Once all cores are full, no more blocks are launched, and each lane takes several elements.
 //!
 //! Every plan runs in one wave: all its blocks are resident at the same time. [`Plan`] lists what holds for each plan.
@@ -84,15 +84,15 @@
 //!
 //! # Machines
 //! [`Device::known`] is a table of devices with the source of their figures. [`Device::cpu`] is the processor that the
-//! program runs on, and [`Device::gpus`] are the GPUs that can be opened. [`Device::new`] describes any other machine.
-//! The command `anabranch plan` of [anabranch-cli](https://docs.rs/anabranch-cli) shows a plan and its reason.
+//! program runs on, and [`Device::gpus`] lists the GPUs that can be opened. [`Device::new`] describes any other
+//! machine. The command `anabranch plan` of [anabranch-cli](https://docs.rs/anabranch-cli) shows a plan and its reason.
 //!
 //! # GPUs
 //! With the feature `gpu`, [`Device::gpus`] lists the GPUs that have a driver for Vulkan, Metal or Direct3D 12, and
-//! with the feature `cuda` those that have CUDA. [`Queue::open`] opens one. An operation on such a queue is launched
+//! with the feature `cuda` the GPUs that have CUDA. [`Queue::open`] opens one. An operation on such a queue is launched
 //! and returns, and [`DeviceVec::download`] and [`Pending::wait`] wait for it: a fiber suspends, and its worker runs
-//! others. For the first half of a millisecond the worker also looks at the GPU again and again, so that a short
-//! operation wakes no thread.
+//! other fibers. For the first half of a millisecond the worker also polls the GPU, so that a short operation wakes no
+//! thread.
 //!
 //! ```
 //! use anabranch_kernel::{Device, Queue, Vector, indices};
@@ -112,16 +112,17 @@
 //! rounds for one element has wrong results there.
 //!
 //! # Features
-//! - `gpu`, off by default: GPUs, by Vulkan, Metal and Direct3D 12.
-//! - `cuda`, off by default: NVIDIA's GPUs, by CUDA. Short operations take a fifth to half of their time by Vulkan. The
-//!   libraries of CUDA's driver (of CUDA 11.4 or newer) and of NVRTC, `libcuda` and `libnvrtc`, are loaded at run time:
-//!   without them such a program starts, and finds no such GPU. The error of [`Queue::open`] says what is missing. With
-//!   both features a card is listed once, with CUDA. An upload is copied in parts of 1 MiB. It blocks its thread, and
-//!   cannot be cancelled, while 16 parts wait for work before them; of parts up to 4 KiB, while 4,096 do. Uploads and
-//!   downloads of 1 MiB and more run beside kernels. Compiled kernels are kept in files: in `anabranch-kernel` in
-//!   `$XDG_CACHE_HOME`, or in `~/.cache`, or in `%LOCALAPPDATA%` on Windows. Do not let other users write to this
-//!   folder. It can be removed at any time. `CUDA_CACHE_DISABLE=1` disables this cache and those of CUDA. Floats are
-//!   IEEE single precision with denormal numbers, and no multiplication is contracted with an addition.
+//! - `gpu`, off by default: GPUs, via Vulkan, Metal and Direct3D 12.
+//! - `cuda`, off by default: NVIDIA's GPUs, via CUDA. Short operations take a fifth to half of the time that they take
+//!   with Vulkan. The libraries of CUDA's driver (of CUDA 11.4 or newer) and of NVRTC, `libcuda` and `libnvrtc`, are
+//!   loaded at run time: without them the program starts, but finds no such GPU. The error of [`Queue::open`] says what
+//!   is missing. With both features a card is listed once, with CUDA. An upload is copied in parts of 1 MiB. It blocks
+//!   its thread, and cannot be cancelled, while 16 parts wait for work before them (4,096 parts, if they have up to 4
+//!   KiB). Uploads and downloads of 1 MiB and more run beside kernels. Compiled kernels are kept in files: in
+//!   `anabranch-kernel` in `$XDG_CACHE_HOME`, or in `~/.cache`, or in `%LOCALAPPDATA%` on Windows. Do not let other
+//!   users write to this folder. It can be removed at any time. `CUDA_CACHE_DISABLE=1` disables this cache and the
+//!   caches of CUDA. Floats are IEEE single precision with denormal numbers, and no multiplication is contracted with
+//!   an addition.
 
 mod arguments;
 mod choice;

@@ -1,7 +1,7 @@
-//! What stands for devices without the features `gpu` and `cuda`: types without values.
+//! Substitutes for devices without the features `gpu` and `cuda`: types without values.
 //!
-//! The module of the features has the same items. All vectors are words here; [`Inputs`] says how many an element has.
-//! The buffers of the inputs are those of the queue, by [`GpuQueue::check_owner`].
+//! The module of the features has the same items. All vectors are words here; [`Inputs`] records how many words an
+//! element has. The buffers of the inputs belong to the queue, as [`GpuQueue::check_owner`] has checked.
 
 use anabranch::Cx;
 

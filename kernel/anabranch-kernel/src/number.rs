@@ -13,9 +13,9 @@ use crate::{Element, Kernel, kernel};
 pub trait Number: Element {
     /// The sum of two numbers. Integers wrap.
     type Add: Kernel<Params = (Self, Self), Output = Self>;
-    /// The lesser of two numbers. Of a float and NaN it is the float.
+    /// The lesser of two numbers. For a float and a NaN it is the float.
     type Min: Kernel<Params = (Self, Self), Output = Self>;
-    /// The greater of two numbers. Of a float and NaN it is the float.
+    /// The greater of two numbers. For a float and a NaN it is the float.
     type Max: Kernel<Params = (Self, Self), Output = Self>;
     /// The number 0.
     const ZERO: Self;
@@ -85,7 +85,7 @@ mod unsigned {
     }
 }
 
-/// Implements the trait by the kernels of a module.
+/// Implements the trait with the kernels of a module.
 macro_rules! number {
     ($number:ident, $module:ident, $least:expr, $greatest:expr) => {
         impl Number for $number {

@@ -1,4 +1,4 @@
-//! Single results that may not be there yet.
+//! Single results that may not be available yet.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -10,9 +10,10 @@ use anabranch::Cx;
 use crate::gpu::Reply;
 use crate::{Element, Error, element};
 
-/// A result that a device may still compute. A fiber waits for it by [`wait`](Self::wait), and async code by `.await`.
+/// A result that a device may still compute. A fiber waits for it with [`wait`](Self::wait), and async code with
+/// `.await`.
 ///
-/// The result of the processor is there from the beginning. Dropping a `Pending` does not stop the device.
+/// A result of the processor is available from the beginning. Dropping a `Pending` does not stop the device.
 ///
 /// ```
 /// use anabranch_kernel::{Queue, Vector};
@@ -44,7 +45,7 @@ impl<T: Element> Pending<T> {
         Self { state: State::Device(reply) }
     }
 
-    /// Returns the result without a wait, if it is there. On the processor it is.
+    /// Returns the result without waiting, if it is available. A result of the processor always is.
     ///
     /// # Errors
     /// Returns the `Pending` if the result comes from another device: [`wait`](Self::wait) waits for it.
@@ -66,8 +67,8 @@ impl<T: Element> Pending<T> {
     /// Waits for the result.
     ///
     /// # Errors
-    /// Returns [`Error::Trap`] if a kernel trapped on a device, [`Error::Lost`], and [`Error::Cancelled`] if the scope
-    /// of `cx` is cancelled.
+    /// Returns [`Error::Trap`] if a kernel trapped on a device, [`Error::Lost`] if the device is lost, and
+    /// [`Error::Cancelled`] if the scope of `cx` is cancelled.
     pub fn wait(self, cx: &Cx<'_>) -> Result<T, Error> {
         match self.state {
             State::Ready(value) => {

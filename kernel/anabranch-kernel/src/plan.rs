@@ -10,7 +10,7 @@ const WAVE_ELEMENTS: u64 = 8;
 
 /// A launch: blocks of lanes, and the elements of each lane. [`Device::plan`](crate::Device::plan) makes it.
 ///
-/// With n elements in v vectors on c cores, each of which holds R vectors, these hold for each plan:
+/// With n elements in v vectors on c cores, each of which holds R vectors, each plan has these properties:
 /// - Each element belongs to exactly one lane.
 /// - If v ≥ c, no core is without a block. If v < c, each block is one vector.
 /// - The numbers of blocks on two cores differ by at most one.
@@ -18,7 +18,7 @@ const WAVE_ELEMENTS: u64 = 8;
 /// - A plan for no elements has no blocks.
 ///
 /// A map of many elements on a GPU launches more blocks than are resident: [`waves`](Self::waves) times as many, whose
-/// lanes take fewer elements. All other figures are those of one wave.
+/// lanes take fewer elements. All other figures describe one wave.
 ///
 /// ```
 /// use anabranch_kernel::Device;
@@ -65,7 +65,7 @@ impl Plan {
         Self { shape, elements, blocks, vectors_per_block, elements_per_lane, in_waves, rule }
     }
 
-    /// Returns the elements that the plan is for.
+    /// Returns the number of elements that the plan is for.
     #[must_use]
     pub fn elements(&self) -> u64 {
         self.elements
@@ -77,31 +77,31 @@ impl Plan {
         self.elements == 0
     }
 
-    /// Returns the vectors that the elements fill, the last one perhaps in part.
+    /// Returns the number of vectors that the elements fill, the last one perhaps in part.
     #[must_use]
     pub fn vectors(&self) -> u64 {
         self.elements.div_ceil(u64::from(self.shape.lanes))
     }
 
-    /// Returns the blocks to launch.
+    /// Returns the number of blocks to launch.
     #[must_use]
     pub fn blocks(&self) -> u64 {
         self.blocks
     }
 
-    /// Returns the vectors of each block.
+    /// Returns the number of vectors per block.
     #[must_use]
     pub fn vectors_per_block(&self) -> u32 {
         self.vectors_per_block
     }
 
-    /// Returns the lanes of each block: the block size of CUDA, the workgroup size of WGSL.
+    /// Returns the number of lanes per block: the block size of CUDA, the workgroup size of WGSL.
     #[must_use]
     pub fn lanes_per_block(&self) -> u64 {
         u64::from(self.vectors_per_block) * u64::from(self.shape.lanes)
     }
 
-    /// Returns the most elements that a lane takes.
+    /// Returns the maximum number of elements per lane.
     #[must_use]
     pub fn elements_per_lane(&self) -> u64 {
         self.elements_per_lane
@@ -110,8 +110,8 @@ impl Plan {
     /// Returns how many times as many blocks a map launches, if a dispatch may have so many.
     ///
     /// A core that has ended a block begins the next one. There are at most 32 waves, and a lane takes eight elements
-    /// or more in each. Where the processor runs the kernels, there is one. Adding vectors of 10^8 elements on an H200,
-    /// a kernel in CUDA C++ moves 4.20 TB/s in 32 waves, and 3.82 in one.
+    /// or more in each. On the processor there is one wave. Adding vectors of 10^8 elements on an H200, a kernel in
+    /// CUDA C++ moves 4.20 TB/s in 32 waves, and 3.82 in one.
     ///
     /// ```
     /// use anabranch_kernel::Device;
@@ -127,14 +127,14 @@ impl Plan {
         if self.in_waves { waves(least) } else { 1 }
     }
 
-    /// Returns the lanes of all blocks, which is also the distance between two elements of a lane.
+    /// Returns the number of lanes of all blocks, which is also the distance between two elements of a lane.
     #[must_use]
     pub fn lanes(&self) -> u128 {
         u128::from(self.blocks) * u128::from(self.lanes_per_block())
     }
 
-    /// Returns the elements that `lane` takes, in order: the one with its number, and further ones at distances of
-    /// [`lanes`](Self::lanes). Lanes are counted through all blocks. A lane that does not exist has no elements.
+    /// Returns the elements that `lane` takes, in order: the element with its number, and further elements at distances
+    /// of [`lanes`](Self::lanes). Lanes are numbered across all blocks. A lane that does not exist has no elements.
     ///
     /// ```
     /// use anabranch_kernel::{Device, Shape};
@@ -155,7 +155,7 @@ impl Plan {
         std::iter::successors(first, next)
     }
 
-    /// Returns the fewest and the most blocks of a core, if they are dealt in turn.
+    /// Returns the minimum and the maximum number of blocks per core, if the blocks are assigned in turn.
     #[must_use]
     pub fn blocks_per_core(&self) -> (u64, u64) {
         let cores = u64::from(self.shape.cores);

@@ -12,8 +12,8 @@ use crate::{Device, DeviceVec, Element, Error};
 /// An opened device, which runs operations and holds vectors. A clone is the same queue.
 ///
 /// On [`cpu`](Self::cpu) an operation runs in the caller's pool, or in the default pool, and has ended when the call
-/// returns. On another device a call begins the operation, in the order of the calls, and returns. The last clone and
-/// the last vector of a queue close the device, and wait for the operations that it still runs.
+/// returns. On another device a call begins the operation, in the order of the calls, and returns. Dropping the last
+/// clone and the last vector of a queue closes the device, and waits for the operations that it still runs.
 ///
 /// ```
 /// use anabranch_kernel::{Queue, Vector};
@@ -144,15 +144,15 @@ impl Queue {
 
     /// Returns the queue for operations that the scope of `cx` cancels.
     ///
-    /// On the processor, each thread looks at the scope before each block of elements. If the scope is cancelled or its
+    /// On the processor, each thread checks the scope before each block of elements. If the scope is cancelled or its
     /// deadline has passed, the threads stop, and the operation returns [`Error::Cancelled`]. (A
     /// [`timeout`](anabranch::Cx::timeout) makes it [`Error::TimedOut`].) An operation on `&Queue` runs to its end. On
     /// another device an operation only begins, and the wait for its result is cancelled.
     ///
     /// A block has at least one element, so a kernel that takes long for one element delays the end. In a long
-    /// operation a block takes some 10 us. Before that, and if no other thread is idle, it has three times as many
-    /// elements as all blocks before it, and at most 12,288. In a scope with a deadline each look reads the
-    /// clock. Comparisons of [`sort_by_key`](crate::sort_by_key) look too, and take longer by that.
+    /// operation a block takes about 10 us. Before that, and if no other thread is idle, it has three times as many
+    /// elements as all blocks before it, and at most 12,288. In a scope with a deadline each check reads the clock.
+    /// Comparisons of [`sort_by_key`](crate::sort_by_key) check too, which makes them slower.
     ///
     /// ```
     /// use std::time::Duration;

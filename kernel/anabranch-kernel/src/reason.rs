@@ -1,17 +1,17 @@
-//! Why a plan is as it is, in words.
+//! The reason for a plan, in words.
 
 use std::fmt;
 
 use crate::plan::{Count, Plan, Rule};
 
-/// Why a [`Plan`] is as it is. [`Plan::reason`] returns it, and its `Display` writes sentences.
+/// The reason for a [`Plan`]. [`Plan::reason`] returns it, and its `Display` writes sentences.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reason {
     plan: Plan,
 }
 
 impl Plan {
-    /// Returns the reason for the plan, to be shown to people.
+    /// Returns the reason for the plan, as text for people.
     ///
     /// ```
     /// use anabranch_kernel::Device;

@@ -10,9 +10,9 @@ pub struct Shape {
     pub cores: u32,
     /// Lanes of a vector: the elements that one instruction computes.
     pub lanes: u32,
-    /// The most vectors that a core keeps resident, and switches between without cost.
+    /// The maximum number of vectors that a core keeps resident, and switches between without cost.
     pub resident_vectors: u32,
-    /// The most vectors of one block.
+    /// The maximum number of vectors in one block.
     pub max_block_vectors: u32,
 }
 

@@ -21,7 +21,7 @@ use crate::{AsQueue, DeviceVec, Element, Error, Key, Vector, cpu, vector};
 /// ```
 ///
 /// # Errors
-/// Returns those of an operation of [`Vector`](Vector#errors).
+/// Returns the errors of an operation of [`Vector`](Vector#errors).
 pub fn sort_by_key<K: Key, T: Element>(
     queue: impl AsQueue,
     keys: impl Vector<Item = K>,

@@ -1,4 +1,4 @@
-//! What every argument of a kernel can do: be viewed by the processor, and describe itself to a device.
+//! The operations of every argument of a kernel: the processor views it, and it describes itself to a device.
 //!
 //! The traits here are public only because [`Argument`](crate::Argument) has one as a supertrait. No path names them.
 
@@ -31,8 +31,8 @@ pub trait Source<P: Param> {
 
 /// A part of a lazy argument in the memory of the host.
 ///
-/// A loop takes the part of its block by [`part`](Self::part), and then calls [`get`](Self::get) for each index. As the
-/// part is a slice whose length is that of the loop, the compiler sees that no index is out of range.
+/// A loop takes the part of its block by [`part`](Self::part), and then calls [`get`](Self::get) for each index.
+/// Because the part is a slice as long as the loop, the compiler sees that no index is out of range.
 pub trait View<'a, P: Param>: Clone + Send + Sync + 'a {
     /// Returns the part for these elements.
     fn part(&self, range: Range<usize>) -> Self;
@@ -48,7 +48,7 @@ pub trait Sources<L: ParamList> {
     where
         Self: 'a;
 
-    /// Returns the number of elements that all arguments have, or `None` if each one is the same for all elements.
+    /// Returns the number of elements that all arguments have, or `None` if each argument is the same for all elements.
     fn count(&self) -> Result<Option<usize>, Error>;
 
     /// Returns the views.

@@ -1,4 +1,4 @@
-//! Lazy vectors and the operations that end them.
+//! Lazy vectors and the operations that compute them.
 
 use anabranch::Cx;
 
@@ -21,12 +21,12 @@ use crate::{
 /// # Errors
 /// Each operation returns
 /// - [`Error::Lengths`] if arguments have different lengths, or no argument has a length;
-/// - [`Error::Queues`] if a stored vector is not of the queue that is passed;
+/// - [`Error::Queues`] if a stored vector does not belong to the queue that is passed;
 /// - [`Error::Trap`] if a kernel panics or an index is out of range. On the processor the operation itself returns it.
 ///   On another device the first wait for the result does;
 /// - [`Error::Cancelled`] if the queue is a [`ScopedQueue`](crate::ScopedQueue) whose scope is cancelled, before the
 ///   operation begins or, on the processor, while it runs;
-/// - [`Error::OutOfMemory`], [`Error::Lost`] and [`Error::Unsupported`], on other devices than the processor.
+/// - [`Error::OutOfMemory`], [`Error::Lost`] and [`Error::Unsupported`], on devices other than the processor.
 pub trait Vector: Argument<<Self as Vector>::Item> + Sized {
     /// The type of an item.
     type Item: Item;
@@ -54,7 +54,7 @@ pub trait Vector: Argument<<Self as Vector>::Item> + Sized {
         }))
     }
 
-    /// Combines all elements by the kernel `K`, beginning with `identity`.
+    /// Combines all elements with the kernel `K`, beginning with `identity`.
     ///
     /// `K` must be associative and commutative, and `identity` must change nothing: elements are combined in any order
     /// and grouping, and with `identity` any number of times. So a sum of floats can differ between two runs in its
@@ -85,7 +85,7 @@ pub trait Vector: Argument<<Self as Vector>::Item> + Sized {
         }
     }
 
-    /// Adds all elements up. Integers wrap. The sum of no elements is 0.
+    /// Sums all elements. Integers wrap. The sum of no elements is 0.
     ///
     /// ```
     /// use anabranch_kernel::{Queue, Vector};
@@ -104,7 +104,7 @@ pub trait Vector: Argument<<Self as Vector>::Item> + Sized {
         self.reduce::<<Self::Item as Number>::Add>(queue, Self::Item::ZERO)
     }
 
-    /// Finds the least element. NaN is ignored. Of no elements it is [`Number::GREATEST`].
+    /// Finds the least element. NaN is ignored. Without elements it is [`Number::GREATEST`].
     ///
     /// ```
     /// use anabranch_kernel::{Queue, Vector};
@@ -123,7 +123,7 @@ pub trait Vector: Argument<<Self as Vector>::Item> + Sized {
         self.reduce::<<Self::Item as Number>::Min>(queue, Self::Item::GREATEST)
     }
 
-    /// Finds the greatest element. NaN is ignored. Of no elements it is [`Number::LEAST`].
+    /// Finds the greatest element. NaN is ignored. Without elements it is [`Number::LEAST`].
     ///
     /// ```
     /// use anabranch_kernel::{Queue, Vector, indices};
@@ -142,7 +142,8 @@ pub trait Vector: Argument<<Self as Vector>::Item> + Sized {
         self.reduce::<<Self::Item as Number>::Max>(queue, Self::Item::LEAST)
     }
 
-    /// Combines each element with those before it: element `i` of the result combines the elements up to `i`, included.
+    /// Combines each element with the elements before it: element `i` of the result combines the elements up to and
+    /// including `i`.
     ///
     /// `K` must be associative, and `identity` must change nothing. The order is kept, so `K` need not be commutative.
     ///
@@ -169,7 +170,7 @@ pub trait Vector: Argument<<Self as Vector>::Item> + Sized {
         }))
     }
 
-    /// Like [`scan`](Self::scan), but element `i` of the result combines the elements before `i`. The first one is
+    /// Like [`scan`](Self::scan), but element `i` of the result combines the elements before `i`. The first element is
     /// `identity`.
     ///
     /// ```
@@ -239,7 +240,7 @@ pub trait Vector: Argument<<Self as Vector>::Item> + Sized {
 
     /// Writes element `i` to `target[numbers[i]]`.
     ///
-    /// If a number occurs more than once, each word of `target` gets one of its values, and it is not said which. If
+    /// If a number occurs more than once, each word of `target` gets one of its values, and it is unspecified which. If
     /// the operation fails, `target` may have changed.
     ///
     /// ```

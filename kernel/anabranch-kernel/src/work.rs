@@ -1,9 +1,9 @@
-//! How long work takes on a device, by a model.
+//! A model of how long work takes on a device.
 //!
-//! An operation begins with a launch, moves its bytes through memory, and computes meanwhile. So it takes the launch
-//! and the longer of the other two. Before the first operation and after the last one, vectors move between the host
-//! and the device. The model only has to tell a processor from a GPU, which differ by factors, so each constant is a
-//! round number.
+//! An operation begins with a launch, moves its bytes through memory, and computes meanwhile. So it takes the time of
+//! the launch plus the longer of the other two times. Before the first operation and after the last operation, vectors
+//! move between the host and the device. The model only has to tell a processor from a GPU, which differ by factors, so
+//! each constant is a round number.
 
 use std::fmt;
 use std::time::Duration;
@@ -45,14 +45,15 @@ pub struct Work {
 }
 
 impl Work {
-    /// Returns work on `elements` elements. Each one reads and writes a word, 8 bytes, and is one arithmetic operation,
-    /// once.
+    /// Returns work on `elements` elements. By default each element reads and writes a word, 8 bytes in all, takes one
+    /// arithmetic operation, and is processed once.
     #[must_use]
     pub fn new(elements: u64) -> Self {
         Self { elements, bytes: 8, operations: 1, repeats: 1 }
     }
 
-    /// Sets the bytes that are read and written for each element. The model takes them from the host and back.
+    /// Sets the bytes that are read and written for each element. The model assumes that they come from the host and
+    /// return to it.
     #[must_use]
     pub fn bytes(self, bytes: u64) -> Self {
         Self { bytes, ..self }
@@ -72,9 +73,10 @@ impl Work {
 
     /// Estimates the time that a device takes.
     ///
-    /// The model knows of a processor: 5 us to wake its threads, 20 GB/s, and 3e9 vectors a second for each core. Of
-    /// any other device: 30 us for a launch and its answer, 16 GB/s to the host and back, [`Device::bandwidth`] or else
-    /// 100 GB/s, and 1.5e9 vectors a second for each core. These are round numbers, and real times differ by factors.
+    /// For a processor the model assumes 5 us to wake its threads, 20 GB/s, and 3e9 vectors a second for each core. For
+    /// any other device it assumes 30 us for a launch and its answer, 16 GB/s to the host and back,
+    /// [`Device::bandwidth`] or else 100 GB/s, and 1.5e9 vectors a second for each core. These are round numbers, and
+    /// real times differ by factors.
     ///
     /// ```
     /// use anabranch_kernel::{Device, Work};
@@ -151,7 +153,7 @@ impl Estimate {
         duration(self.compute)
     }
 
-    /// Returns the whole time: the launches, the copies, and the longer one of memory and arithmetic.
+    /// Returns the total time: the launches, the copies, and the longer of the times of memory and arithmetic.
     #[must_use]
     pub fn total(&self) -> Duration {
         duration(self.seconds())

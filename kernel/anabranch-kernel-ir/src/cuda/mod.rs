@@ -1,15 +1,15 @@
 //! The writer of CUDA C++.
 //!
-//! A module becomes a struct: its functions are those of the module, and its fields the module's variables. So a
+//! A module becomes a struct, which has the functions of the module, and the variables of the module as fields. So a
 //! function finds its variables without arguments, and each lane has its own private variables. A kernel fills the
 //! fields and calls the function of its entry point. The compiler inlines everything, and leaves nothing of the struct.
 //!
-//! The text has naga's meaning, not that of C++: integers wrap, a division is defined for all operands, the amount of a
-//! shift is taken modulo 32, and an index out of range is replaced by the last one, as by naga's `Restrict`. So a
-//! kernel accesses no memory but its own, whatever the module says. `prelude.cuh` has these operations.
+//! The text has naga's semantics, not those of C++: integers wrap, a division is defined for all operands, the amount
+//! of a shift is taken modulo 32, and an index out of range is replaced with the last index, as with naga's `Restrict`.
+//! So a kernel accesses only its own memory, whatever the module contains. `prelude.cuh` has these operations.
 //!
-//! A name of the text is a number after `S`, `a`, `call`, `e`, `entry`, `first`, `g`, `l`, `m`, `main`, `n` or `s`. No
-//! name of the prelude, of CUDA or of C++ has this form: a function `f32` would hide the type.
+//! Each name in the text is `S`, `a`, `call`, `e`, `entry`, `first`, `g`, `l`, `m`, `main`, `n` or `s`, followed by a
+//! number. No name of the prelude, of CUDA or of C++ has this form: a function `f32` would hide the type.
 
 mod expr;
 mod function;
@@ -26,16 +26,16 @@ use std::fmt::Write;
 
 /// A module as CUDA C++. [`write_cuda`] returns it.
 ///
-/// Entry point number `n` is the kernel `entry<n>`. Its parameters are two for each of [`buffers`](Self::buffers), a
+/// Entry point number `n` is the kernel `entry<n>`. It has two parameters for each of [`buffers`](Self::buffers), a
 /// pointer to the first element and the number of elements as `u32`, and then the immediates by value, if the module
-/// has some. A buffer has at least one element. The blocks have the size of the entry point, in one dimension.
+/// has any. A buffer has at least one element. The blocks have the size of the entry point, in one dimension.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CudaSource {
     /// The text.
     pub text: String,
     /// The storage variables that entry points use, in the order of their parameters.
     pub buffers: Vec<CudaBuffer>,
-    /// The bytes of the immediates. 0: there are none.
+    /// The size of the immediates in bytes. 0: there are none.
     pub immediates: u32,
 }
 
@@ -44,7 +44,7 @@ pub struct CudaSource {
 pub struct CudaBuffer {
     /// The number of its binding.
     pub binding: u32,
-    /// The bytes of an element.
+    /// The size of an element in bytes.
     pub stride: u32,
 }
 
@@ -54,8 +54,8 @@ pub struct CudaBuffer {
 ///
 /// # Errors
 /// Returns the reason if naga rejects the module, or if the module has something that `#[kernel]` and the skeletons of
-/// `anabranch-kernel` never use: textures, matrices, other scalars than `u32`, `i32`, `f32` and `bool`, vectors of
-/// other scalars than `u32`, pointers as arguments, subgroups.
+/// `anabranch-kernel` never use: textures, matrices, scalars other than `u32`, `i32`, `f32` and `bool`, vectors of
+/// scalars other than `u32`, pointers as arguments, subgroups.
 pub fn write_cuda(module: &Module) -> Result<CudaSource, String> {
     let info = Validator::new(ValidationFlags::all(), Capabilities::IMMEDIATES)
         .validate(module)

@@ -13,7 +13,7 @@ use naga::{
 /// A value of the function that is lowered.
 pub(super) type Value = Handle<Expression>;
 
-/// What holds a variable of the source.
+/// The place that holds a variable of the source.
 #[derive(Clone, Copy)]
 pub(super) enum Slot {
     /// Nothing yet.

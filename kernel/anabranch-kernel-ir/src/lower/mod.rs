@@ -1,7 +1,7 @@
 //! The lowering of programs to naga's modules.
 //!
 //! Each function becomes a naga function. A function with slices is lowered once for each set of storage variables that
-//! its slices are in, because naga passes no pointers to storage. `function` has the statements, `expr` the
+//! its slices are in, because naga passes no pointers to storage. `function` lowers the statements, `expr` the
 //! expressions, `place` the reads, the writes and their checks, `ops` and `builtin` the operations.
 
 mod builtin;
@@ -113,7 +113,7 @@ impl<'m> Linker<'m> {
         self.module.global_variables.append(variable, Span::UNDEFINED)
     }
 
-    /// Adds the kernel of `program`, and what it calls.
+    /// Adds the kernel of `program`, and the functions that it calls.
     ///
     /// `slices` has the storage variable of each slice parameter in order, of type `array<T>`. The function has one
     /// argument for each parameter by value, and two `u32` for each slice: the index of its first item in the storage
@@ -138,7 +138,7 @@ impl<'m> Linker<'m> {
     }
 }
 
-/// What all functions of a program share while they are lowered.
+/// The state that all functions of a program share while they are lowered.
 struct Link<'a> {
     module: &'a mut Module,
     program: &'a Program,
@@ -184,7 +184,7 @@ fn stride(program: &Program, item: &Type) -> u32 {
     }
 }
 
-/// Checks a program by naga, and returns it as WGSL text.
+/// Checks a program with naga, and returns it as WGSL text.
 ///
 /// # Errors
 /// Returns naga's message if naga rejects the program.

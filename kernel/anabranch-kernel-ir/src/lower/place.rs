@@ -1,7 +1,7 @@
 //! Reads and writes of variables, slices and their parts, with the checks of indices.
 //!
 //! An index that is out of range traps. In a variable, whose length is never zero, the lowering continues with index 0.
-//! A slice may be empty, so a read of one is in a branch.
+//! A slice may be empty, so a read of a slice is in a branch.
 
 use super::function::{Lowering, Slot, Value, View};
 use crate::{Place, Root, Step, Type};

@@ -12,7 +12,7 @@ use anabranch_kernel_ir::{BinaryOp, Builtin};
 use proc_macro2::Span;
 use syn::{ext::IdentExt, spanned::Spanned};
 
-/// What a loop goes over, if it has items.
+/// The items that a loop iterates over, if it has any.
 enum Items {
     /// The slice of a parameter.
     Slice(usize),

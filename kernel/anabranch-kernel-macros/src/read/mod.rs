@@ -1,7 +1,7 @@
-//! From syntax to trees: names, types, and what is outside of the subset.
+//! From syntax to trees: names, types, and code outside the subset.
 //!
-//! `expr` has the expressions, `literal` literals, `call` calls and methods, `path` names, `place` parts of values,
-//! `loops` loops, `matches` `match`, and `refuse` what to write instead of the rest.
+//! `expr` reads expressions, `literal` literals, `call` calls and methods, `path` names, `place` parts of values,
+//! `loops` loops, `matches` `match`, and `refuse` suggests what to write instead of the rest.
 
 mod call;
 mod expr;
@@ -22,7 +22,7 @@ use crate::{
 use proc_macro2::Span;
 use syn::{ext::IdentExt, spanned::Spanned};
 
-/// What a name stands for in a function.
+/// The meaning of a name in a function.
 #[derive(Clone, Copy)]
 enum Binding {
     Local(usize),

@@ -1,4 +1,4 @@
-//! What to write instead of what is outside of the subset.
+//! Suggestions of what to write instead of code outside the subset.
 
 use syn::ext::IdentExt;
 

@@ -1,7 +1,7 @@
 //! CUDA C++ means what naga's modules mean.
 //!
 //! A C++ compiler builds the text for the host, and the program runs all kernels that the other tests run, on the same
-//! arguments. The results are those of the interpreter. Without a C++ compiler the test is skipped.
+//! arguments. The results must equal the results of the interpreter. Without a C++ compiler the test is skipped.
 
 use super::{Arg, compile, interpreter::Value, language, numbers, random, run};
 use anabranch_kernel_ir::{CudaSource, Linker, Param, Program, Scalar, Type, write_cuda};

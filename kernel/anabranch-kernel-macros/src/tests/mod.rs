@@ -1,6 +1,6 @@
 //! Kernels mean what their functions mean.
 //!
-//! `kernels!` defines functions and keeps their text. The tests compile the text as `#[kernel] mod` does, lower it by
+//! `kernels!` defines functions and keeps their text. The tests compile the text as `#[kernel] mod` does, lower it with
 //! naga, run naga's module, and compare the results and the traps with the functions.
 
 mod cuda;

@@ -1,4 +1,4 @@
-//! Random programs: naga accepts each of them, and they mean what a direct evaluation of their trees says.
+//! Random programs: naga accepts each of them, and they have the results of a direct evaluation of their trees.
 
 use super::{Arg, Value, compile, run};
 use proptest::prelude::*;

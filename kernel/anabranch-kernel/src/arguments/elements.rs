@@ -1,4 +1,4 @@
-//! Vectors that are stored, with one element for each.
+//! Stored vectors, with one element for each index.
 
 use std::ops::Range;
 

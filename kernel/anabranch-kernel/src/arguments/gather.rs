@@ -1,4 +1,4 @@
-//! Elements by their numbers.
+//! Elements selected by their numbers.
 
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -18,7 +18,7 @@ pub struct Gather<T, V, I> {
     element: PhantomData<fn() -> T>,
 }
 
-/// Returns the lazy vector of which element `i` is `values[numbers[i]]`.
+/// Returns the lazy vector whose element `i` is `values[numbers[i]]`.
 ///
 /// `numbers` is itself lazy. A number that is out of range is an [`Error::Trap`] of the operation.
 ///

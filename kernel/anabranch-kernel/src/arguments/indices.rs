@@ -48,7 +48,7 @@ impl Source<u32> for Indices {
     }
 }
 
-/// The numbers from the first one on.
+/// The numbers from a first one upwards.
 #[derive(Clone, Copy)]
 pub struct From(u32);
 

@@ -1,4 +1,4 @@
-//! A kernel on each element.
+//! A kernel that is applied to each element.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -44,8 +44,8 @@ impl<K, A> Map<K, A> {
     /// Returns the lazy vector for a tuple of arguments: see [`Argument`](crate::Argument). The function `map` of a
     /// kernel calls it.
     ///
-    /// All arguments that have an element each need the same length. Otherwise each operation on the lazy vector
-    /// returns [`Error::Lengths`].
+    /// All arguments that have one element per index must have the same length. Otherwise each operation on the lazy
+    /// vector returns [`Error::Lengths`].
     pub fn new(args: A) -> Self {
         Self { args, kernel: PhantomData }
     }

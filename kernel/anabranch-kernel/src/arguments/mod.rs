@@ -17,13 +17,13 @@ pub use self::{
 use crate::Param;
 use crate::source::Source;
 
-/// What a kernel takes for a parameter of type `P`.
+/// An argument that a kernel accepts for a parameter of type `P`.
 ///
 /// | parameter | argument | the kernel gets for element `i` |
 /// |---|---|---|
 /// | `T` | a value of type `T` | this value |
 /// | `T` | `&DeviceVec<T>`; `&[T]`, `&Vec<T>`, `&[T; N]` on the processor | element `i` |
-/// | `T` | another lazy vector: [`Map`], [`gather`] | what it computes for `i`; nothing is stored |
+/// | `T` | another lazy vector: [`Map`], [`gather`] | its result for `i`; nothing is stored |
 /// | `u32` | [`indices`] | `i` |
 /// | `&[T]` | [`whole`] | the whole vector |
 /// | `&[T]` | [`rows`] | row `i` of a matrix |

@@ -64,7 +64,7 @@ pub fn whole<T: Element, V: Values<T>>(values: V) -> Whole<T, V> {
 
 /// Returns an argument for a parameter `&[T]`: for element `i` the `width` values from `values[i * width]` on.
 ///
-/// An operation returns [`Error::Lengths`] if the values are no whole number of rows, or `width` is 0.
+/// An operation returns [`Error::Lengths`] if the number of values is not a multiple of `width`, or `width` is 0.
 ///
 /// ```
 /// use anabranch_kernel::{Kernel, Map, Queue, Slice, Vector, rows};
@@ -91,8 +91,8 @@ pub fn rows<T: Element, V: Values<T>>(values: V, width: usize) -> Rows<T, V> {
     Rows { values, width, element: PhantomData }
 }
 
-/// Returns an argument for a parameter `&[T]`: for element `i` the values from `values[offsets[i]]` on, up to
-/// `offsets[i + 1]`, excluded. There is one offset more than there are segments.
+/// Returns an argument for a parameter `&[T]`: for element `i` the values from `values[offsets[i]]` on, up to but
+/// excluding `offsets[i + 1]`. There is one offset more than there are segments.
 ///
 /// An operation returns [`Error::Lengths`] if there is no offset, and [`Error::Trap`] if offsets decrease or are larger
 /// than the number of values.

@@ -2,7 +2,7 @@
 //!
 //! They are loops of the parallel iterators of `anabranch`. A piece of such a loop takes its part of the views, and
 //! calls the kernel for each index. So the compiler sees one loop over slices, and vectorises it like a plain one.
-//! Before each block a piece looks whether to stop, see [`stop`].
+//! Before each block a piece checks whether to stop, see [`stop`].
 
 mod items;
 mod parts;

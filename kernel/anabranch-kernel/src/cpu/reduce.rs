@@ -1,6 +1,6 @@
 //! Reduction.
 //!
-//! A long block is reduced in lanes: lane `j` combines the elements at distances of the number of lanes from `j` on.
+//! A long block is reduced in lanes: with `n` lanes, lane `j` combines the elements `j`, `j + n`, `j + 2n` and so on.
 //! The lanes do not wait for each other, and the compiler makes vectors of them. They are combined at the end of the
 //! block, so that a piece of the loop hands a single element from block to block, in a register. Handing all lanes on
 //! cost 25 ns a block, and a short loop consists of short blocks.

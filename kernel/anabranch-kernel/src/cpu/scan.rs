@@ -1,8 +1,8 @@
 //! Scans.
 //!
 //! The first pass scans each piece on its own. The second one combines each value with the last one before its piece.
-//! The first piece needs no second pass, so a loop of which no other thread takes a part calls the kernel once for each
-//! element. The parallel iterators have the same scan, but its second pass cannot be stopped.
+//! The first piece needs no second pass, so a loop that no other thread joins calls the kernel once for each element.
+//! The parallel iterators have the same scan, but its second pass cannot be stopped.
 
 use anabranch::Cx;
 use anabranch::prelude::*;

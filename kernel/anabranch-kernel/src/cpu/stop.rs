@@ -1,17 +1,17 @@
 //! How the pieces of an operation stop early.
 //!
-//! A piece looks before each block of its loop. The blocks are those of the parallel iterators: they begin with one
-//! element, and in a long loop they take some 10 us each. So a block of a quick kernel has many vectors. Unless a scope
-//! can cancel the operation, a look is one load.
+//! A piece checks before each block of its loop. The blocks are the blocks of the parallel iterators: they begin with
+//! one element, and in a long loop they take about 10 us each. So a block of a quick kernel has many vectors. Unless a
+//! scope can cancel the operation, a check is one load.
 //!
 //! | what the piece finds | what it does |
 //! |---|---|
 //! | another piece unwinds | it runs no further block: its blocks are empty |
 //! | the scope of the caller is cancelled, or its deadline has passed | it unwinds with [`Cancelled`] as the payload |
 //!
-//! A flag says that a piece unwinds. Only a piece that unwinds sets it, so a loop of which a block was empty returns no
+//! A flag says that a piece unwinds. Only a piece that unwinds sets it, so a loop with an empty block returns no
 //! result: it waits until all of its pieces have ended, drops what they have, and unwinds too. Pieces that end quietly
-//! let the caller get the payload of the trap, because of two panics only one is passed on.
+//! let the caller get the payload of the trap, because only one of two panics is passed on.
 
 use std::mem;
 use std::panic;
@@ -74,7 +74,7 @@ impl<'cx> Stop<'cx> {
         self.scope.is_some()
     }
 
-    /// Looks whether to stop inside of a sort, which has no blocks that could be empty.
+    /// Checks whether to stop inside a sort, which has no blocks that could be empty.
     ///
     /// # Panics
     /// Unwinds if the scope is cancelled, in each of the pieces.

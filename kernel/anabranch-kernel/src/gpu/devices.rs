@@ -1,6 +1,6 @@
 //! The devices of this machine, of all drivers.
 //!
-//! A card that CUDA and Vulkan both have is listed once, with CUDA, by which a short operation takes half the time.
+//! A card that CUDA and Vulkan both have is listed once, with CUDA, with which a short operation takes half the time.
 
 use std::sync::OnceLock;
 

@@ -1,4 +1,4 @@
-//! The memory of dropped vectors, for the next ones.
+//! The memory of dropped vectors, kept for later vectors.
 
 use std::collections::HashMap;
 

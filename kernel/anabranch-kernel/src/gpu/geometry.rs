@@ -1,11 +1,12 @@
 //! Where an operation runs: how many blocks, and how many lanes each.
 //!
-//! The plan of the device decides, within what a dispatch and the memory of a block allow. Lanes stride, so any number
-//! of blocks is enough. The lanes of a block are rounded down to a power of two. Where several blocks need more
-//! dispatches than one, few elements get one block. One driver ends the loops of a lane after some rounds, which are
-//! counted over all its loops. There more lanes are launched, so that a lane takes few elements, and only one if a
-//! kernel has loops of its own. A map of many elements on a GPU launches several times as many blocks as the plan has.
-//! On a GPU a lane of a map or reduction loads four elements before it uses them.
+//! The plan of the device decides, within the limits of a dispatch and of the memory of a block. Lanes stride, so any
+//! number of blocks is enough. The lanes of a block are rounded down to a power of two. If an operation needs more
+//! dispatches for several blocks than for one, a small number of elements gets one block. One driver ends the loops of
+//! a lane after some rounds, which are counted over all its loops. With that driver more lanes are launched, so that a
+//! lane takes few elements, and only one if a kernel has loops of its own. A map of many elements on a GPU launches
+//! several times as many blocks as the plan has. On a GPU a lane of a map or reduction loads four elements before it
+//! uses them.
 
 use super::opened::Opened;
 use super::pipeline::Skeleton;
@@ -22,7 +23,7 @@ pub(super) struct Geometry {
     pub(super) loads_four: bool,
 }
 
-/// What an operation asks for.
+/// The requirements of an operation.
 pub(super) struct Request<'a> {
     pub(super) skeleton: &'a Skeleton,
     /// The trees that it computes.

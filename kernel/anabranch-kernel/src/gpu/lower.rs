@@ -4,10 +4,10 @@
 //! the skeletons' `checked` and `segment`, which find indices out of range. So a chain of maps and gathers is one
 //! function, and one dispatch.
 //!
-//! What a launch passes beside buffers are *values*, words that its functions read: the values of the graph, those of
-//! the operation, and the lengths of buffers, in this order. They are in the immediates after the words of the
-//! skeleton, or in a buffer if they are too many. Some drivers load immediates again for each element, with which saxpy
-//! takes 1.4 times as long on llvmpipe. So each entry point begins by copying them into private variables.
+//! Besides buffers, a launch passes *values*, words that its functions read: the values of the graph, the values of the
+//! operation, and the lengths of buffers, in this order. They are in the immediates after the words of the skeleton, or
+//! in a buffer if they are too many. Some drivers load immediates again for each element, which makes saxpy take 1.4
+//! times as long on llvmpipe. So each entry point begins by copying them into private variables.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -30,7 +30,7 @@ const GATHER: (&str, &str) = ("gather", "index out of range");
 /// The trap of segments.
 const SEGMENTS: (&str, &str) = ("segments", "offsets that decrease, or are larger than the length of the vector");
 
-/// What lowering adds to a module.
+/// The items that lowering adds to a module.
 pub(super) struct Lowering<'a> {
     opened: &'a Opened,
     pub(super) module: Module,

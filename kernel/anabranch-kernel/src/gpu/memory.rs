@@ -2,7 +2,7 @@
 //!
 //! New memory takes long: wgpu clears it before a kernel may write it, and a driver maps it page by page. So a vector
 //! that is dropped leaves its memory to the next one of about the same size. The commands of the next owner run after
-//! those of the previous owner.
+//! the commands of the previous owner.
 
 use std::sync::Arc;
 

@@ -3,7 +3,7 @@
 //! `devices` finds them, and `opened` opens one. A `driver` allocates, compiles and submits, with a thread of its own
 //! (`poller`). Vectors are in blocks of `memory`, and `transfer` copies them. An operation (`operations`, `sort`) is a
 //! skeleton in WGSL, whose placeholders `skeleton` replaces by functions that `lower` makes from the trees of lazy
-//! vectors. `compile` compiles the module, `pipeline` keeps what was compiled, `geometry` follows the plan of the
+//! vectors. `compile` compiles the module, `pipeline` caches compiled operations, `geometry` follows the plan of the
 //! device, and `launch` dispatches. A launch reports what went wrong in its slot (`slots`), as a code of `traps`.
 
 mod compile;

@@ -1,4 +1,4 @@
-//! An opened device: what all queues of it share.
+//! An opened device: the state that all its queues share.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -11,7 +11,7 @@ use super::pipeline::Pipelines;
 use super::traps::{Known, Traps};
 use crate::{Device, Error};
 
-/// What all clones of a queue, and all its vectors, share.
+/// The state that all clones of a queue, and all its vectors, share.
 pub(super) struct Opened {
     /// Dropped first: it waits for the work on the rest.
     pub(super) driver: Box<dyn Driver>,
@@ -95,7 +95,7 @@ fn not_found(none: bool, without_cuda: Option<&str>) -> String {
     }
 }
 
-/// What the features of this build look for.
+/// The drivers that the features of this build look for.
 const DRIVERS: &str = match (cfg!(feature = "gpu"), cfg!(feature = "cuda")) {
     (true, true) => "CUDA, Vulkan, Metal or Direct3D 12",
     (true, false) => "Vulkan, Metal or Direct3D 12",

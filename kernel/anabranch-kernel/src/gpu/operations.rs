@@ -1,4 +1,4 @@
-//! The operations but sorting.
+//! All operations except sorting.
 
 use anabranch::Cx;
 

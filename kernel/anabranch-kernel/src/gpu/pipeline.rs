@@ -1,4 +1,4 @@
-//! Compiled operations, kept by their descriptions.
+//! A cache of compiled operations, with their descriptions as keys.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -33,11 +33,11 @@ pub(super) struct Skeleton {
 
 /// The elements that a block takes in about the time of a dispatch.
 ///
-/// A core of a GPU reads some 50 bytes in a nanosecond, and a dispatch takes some microseconds. llvmpipe reads fewer
+/// A core of a GPU reads about 50 bytes in a nanosecond, and a dispatch takes some microseconds. llvmpipe reads fewer
 /// than 4 bytes, and needs 150 microseconds and more: see `most_of_one_block` of [`geometry`](super::geometry).
 pub(super) const ONE_BLOCK: u32 = 1 << 14;
 
-/// What the compiled form of an operation depends on.
+/// The data that the compiled form of an operation depends on.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Key {
     pub(super) skeleton: &'static str,

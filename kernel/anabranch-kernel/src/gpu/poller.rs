@@ -1,10 +1,10 @@
 //! The thread that waits for the work of an opened device, or of one stream of it.
 //!
-//! It waits for the oldest submission for whose end a caller waits, so that a short kernel is reported although a long
-//! one is behind it. The submissions end in the order in which they were added, or are reported later. While no caller
-//! waits, the thread sleeps, and a caller that waits for a short kernel looks itself instead of waking it. It ends
-//! after the last wait once the device is closed, and the thread that closes the device waits for that: a driver may
-//! crash if it is still called when the process exits.
+//! It waits for the oldest submission that a caller waits for, so that a short kernel is reported although a long one
+//! is behind it. Submissions are reported in the order in which they were added, even if a later one ends first. While
+//! no caller waits, the thread sleeps, and a caller that waits for a short kernel polls the device itself instead of
+//! waking it. It ends after the last wait once the device is closed, and the thread that closes the device waits for
+//! that: a driver may crash if it is still called when the process exits.
 
 use std::collections::VecDeque;
 use std::io;

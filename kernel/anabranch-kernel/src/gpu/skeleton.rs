@@ -1,9 +1,9 @@
 //! Puts kernels into skeletons.
 //!
 //! A skeleton is a WGSL file with the loops, barriers and memory of an operation. It has placeholders: structs that
-//! stand for the types of elements, and functions such as `load` and `combine`. The text of a skeleton is fixed but for
-//! the number of lanes; kernels are never text. The module of a launch begins empty. The types of the elements come
-//! first, then all that the skeleton has, in its order. In the place of a placeholder comes a function made from the
+//! stand for the types of elements, and functions such as `load` and `combine`. The text of a skeleton is fixed except
+//! for the number of lanes; kernels are never text. The module of a launch begins empty. The types of the elements come
+//! first, then everything in the skeleton, in its order. Each placeholder is replaced with a function made from the
 //! kernels.
 
 use std::collections::HashMap;
@@ -13,7 +13,7 @@ use naga::{
     front::wgsl,
 };
 
-/// What a skeleton's handles have become in the module.
+/// The handles of the module that correspond to a skeleton's handles.
 #[derive(Default)]
 struct Map {
     types: HashMap<Handle<Type>, Handle<Type>>,

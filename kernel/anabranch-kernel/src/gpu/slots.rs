@@ -1,11 +1,11 @@
 //! The slots of launches, where traps are reported.
 //!
 //! A launch that can trap has a *slot*, a word on the device that is 0 or the largest code of its traps. A vector has
-//! the slots of the launches that its words depend on. A download copies these slots to behind the words, and reports a
+//! the slots of the launches that its words depend on. A download copies these slots behind the words, and reports a
 //! trap instead of the words.
 //!
-//! A slot that was read as 0 is *clean* for ever, and vectors forget it. A vector with more than [`MOST`] slots gets
-//! one slot for all of them, which a small kernel computes.
+//! A slot that was read as 0 is *clean* forever, and vectors forget it. A vector with more than [`MOST`] slots gets one
+//! slot for all of them, which a small kernel computes.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,11 +1,11 @@
 //! Transfers between the host and a device, and waits for them.
 //!
 //! An upload is copied to memory of the driver and returns. A download is a copy to memory that the host can read,
-//! whose end is reported by a one-shot channel. So a wait is that for any channel: a fiber suspends, and the wait can
-//! be cancelled.
+//! whose end is reported via a one-shot channel. So waiting works as for any channel: a fiber suspends, and the wait
+//! can be cancelled.
 //!
-//! Waking two threads takes longer than a short kernel. So a wait begins with looks at the device, between which other
-//! fibers run, and only a longer one wakes a thread of the device.
+//! Waking two threads takes longer than a short kernel. So a wait first polls the device, and other fibers run between
+//! two polls. Only a longer wait wakes a thread of the device.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -40,7 +40,7 @@ enum Wait {
     Future(Pin<Box<dyn Future<Output = Result<(), Closed>> + Send>>),
 }
 
-/// What has arrived once the wait has ended: the words, and then a word for each slot.
+/// The data that has arrived once the wait has ended: the words, and then a word for each slot.
 struct Arrival {
     staging: Block,
     words: usize,

@@ -1,8 +1,8 @@
-//! The codes of traps: what a kernel did for which there is no result, and where.
+//! The codes of traps: why a kernel has no result for an element, and where.
 //!
 //! A code stands for an operation of a kernel; [`Traps`] gives each program a range of codes. Codes are literals in the
-//! text of kernels. They come from hashes, so that a text does not depend on which kernels ran before, and caches of
-//! compiled kernels have it. A launch reports its code in a [slot](super::slots).
+//! text of kernels. They come from hashes, so that a text does not depend on which kernels ran before, and is found in
+//! caches of compiled kernels. A launch reports its code in a [slot](super::slots).
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher, Hash};
@@ -13,7 +13,7 @@ use naga::{Block as Statements, Module, ResourceBinding, Statement};
 
 use crate::error::Trap;
 
-/// What codes mean.
+/// The meanings of codes.
 #[derive(Clone, PartialEq)]
 struct Range {
     name: &'static str,

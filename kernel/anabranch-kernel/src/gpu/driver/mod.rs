@@ -1,10 +1,10 @@
-//! What the operations need of a driver, and the drivers.
+//! The interface that the operations need of a driver, and the drivers.
 //!
 //! A driver allocates memory, compiles modules of naga, and runs lists of [`Command`]s in the order of their
-//! submissions. Those of several threads may come in any order, and those of one list keep their order. Large uploads
-//! may run beside earlier commands, and large downloads beside later ones. Memory may be dropped, or
-//! [released](Driver::release) for another owner, as soon as the last command on it is submitted. A wait is one for a
-//! one-shot channel, to which a thread of the driver sends, or a fiber that looks.
+//! submissions. The lists of several threads may come in any order, and the commands of one list keep their order.
+//! Large uploads may run beside earlier commands, and large downloads beside later commands. Memory may be dropped, or
+//! [released](Driver::release) for another owner, as soon as the last command on it is submitted. A caller waits for a
+//! one-shot channel, to which a thread of the driver sends, or a fiber that polls the device.
 
 #[cfg(feature = "cuda")]
 pub(super) mod cuda;
@@ -23,7 +23,7 @@ use crate::Error;
 /// and the worker take 200 us and more to wake: saxpy of 10^8 elements took 740 us with 100 us of looks, and takes 600.
 pub(super) const LOOKS: Duration = Duration::from_micros(500);
 
-/// What a device allows at most, and whether it is the processor.
+/// The limits of a device, and whether it is the processor.
 #[derive(Clone, Debug)]
 pub(super) struct Limits {
     /// The blocks of a dispatch.
@@ -40,7 +40,7 @@ pub(super) struct Limits {
     pub(super) is_cpu: bool,
 }
 
-/// What memory is for.
+/// The purpose of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Use {
     /// Kernels.

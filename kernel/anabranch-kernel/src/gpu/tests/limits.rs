@@ -1,4 +1,4 @@
-//! What a device allows at most.
+//! The limits of a device.
 
 use super::geometry::{Geometry, Request};
 use super::*;

@@ -1,4 +1,4 @@
-//! Devices that are lost, and work that nobody waits for.
+//! Devices that are lost, and work that no caller waits for.
 
 use super::*;
 

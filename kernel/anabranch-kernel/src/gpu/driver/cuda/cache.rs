@@ -1,8 +1,8 @@
 //! Compiled kernels, kept in files from one process to the next.
 //!
-//! A file has a *key*, the text of the kernel with the options and the version of NVRTC, so an image is not taken for
-//! another one. A file that was not written whole, or has changed since, does not have its checksum. What fails here is
-//! no error of an operation, which then compiles.
+//! A file has a *key*, the text of the kernel with the options and the version of NVRTC, so an image is not mistaken
+//! for another image. A file that was not written whole, or has changed since, does not match its checksum. A failure
+//! here is not an error of the operation, which then compiles the kernel.
 
 use std::env;
 use std::ffi::OsString;

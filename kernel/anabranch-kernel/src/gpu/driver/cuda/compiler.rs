@@ -43,7 +43,7 @@ impl Drop for Program {
     }
 }
 
-/// What NVRTC compiles for.
+/// The target that NVRTC compiles for.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Target {
     /// The version of NVRTC.

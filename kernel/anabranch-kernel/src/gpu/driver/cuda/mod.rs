@@ -1,8 +1,8 @@
 //! The driver CUDA: NVIDIA's GPUs, with kernels that NVRTC compiles.
 //!
-//! The libraries are loaded at run time, so a program with this driver also starts where there are none. `write_cuda`
-//! writes a module as CUDA C++, `compiler` compiles that, `cache` keeps the result for other processes, and `api` has
-//! the calls and all `unsafe` code beside them.
+//! The libraries are loaded at run time, so a program with this driver also starts where they do not exist.
+//! `write_cuda` writes a module as CUDA C++, `compiler` compiles that, `cache` keeps the result for other processes,
+//! and `api` has the calls and all `unsafe` code beside them.
 
 mod api;
 mod cache;

@@ -1,7 +1,7 @@
 //! Chunks of locked memory, through which uploads are copied.
 //!
-//! Small uploads have chunks of their own: with the others, few uploads of some bytes would fill all. So have large
-//! ones, which do not wait for kernels.
+//! Small uploads have chunks of their own: otherwise a few uploads of some bytes each would occupy all chunks. Large
+//! uploads have their own chunks too, because they do not wait for kernels.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};

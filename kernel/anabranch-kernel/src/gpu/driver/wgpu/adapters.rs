@@ -12,7 +12,7 @@ const LLVMPIPE_ROUNDS: u32 = 65_535;
 pub(in crate::gpu) struct Found {
     pub(in crate::gpu) adapter: Adapter,
     pub(in crate::gpu) info: AdapterInfo,
-    /// What it is, without a name.
+    /// The kind of the adapter, without a name.
     pub(in crate::gpu) figures: Device,
     /// The most rounds of loops that a lane may run.
     pub(in crate::gpu) rounds: Option<u32>,

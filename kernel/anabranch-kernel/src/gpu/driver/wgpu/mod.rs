@@ -232,7 +232,7 @@ impl super::Driver for Driver {
         Ok(receiver)
     }
 
-    /// Parts would wait for the commands of others.
+    /// Parts would wait for the commands of other threads.
     fn download_part(&self) -> usize {
         usize::MAX
     }

@@ -1,14 +1,14 @@
-//! What the errors of the driver mean for a device.
+//! The meaning of the driver's errors for a device.
 
 use cudarc::driver::sys::CUresult as Code;
 
-/// What an error means, and what to do.
+/// The meaning of an error, and what to do about it.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Meaning {
     OutOfMemory,
-    /// The driver does not do what the call asks for.
+    /// The driver refuses the call.
     Refused(&'static str),
-    /// The error says nothing about the call alone, so it is not known which results are missing.
+    /// The error is not about this call alone, so it is not known which results are missing.
     Lost(&'static str),
 }
 

@@ -1,15 +1,15 @@
 //! The calls of the CUDA driver, behind types that cannot be misused.
 //!
-//! All work of an opened device but large copies is in one stream, so it runs in the order of the calls. Memory of the
-//! device is freed in this order too, after the work that was submitted before, and allocated in it. Memory of the host
-//! that a copy uses has the event after the copy, and is neither read, written nor freed before this event.
+//! All work of an opened device, except large copies, is in one stream, so it runs in the order of the calls. Memory of
+//! the device is also allocated and freed in this order, so it is freed after the work that was submitted before.
+//! Memory of the host that a copy uses is neither read, written nor freed before the event that follows the copy.
 //!
 //! Large copies to and from the host have a stream for each direction, so that kernels run meanwhile. The stream of
-//! kernels waits for an upload at once. A download waits for what the stream of kernels has when it begins. Memory that
-//! is downloaded has the event after that, for which the stream of kernels waits before the memory is freed or used
-//! again. An upload waits for the work of the last owner of its memory, or for the allocation if it is new. So that
-//! this does not come after kernels, new memory for large uploads is allocated in a fourth stream, for which that of
-//! kernels waits.
+//! kernels waits for an upload at once. A download waits for the work that the stream of kernels has when the download
+//! begins. Memory that is downloaded keeps the event after that; the stream of kernels waits for this event before the
+//! memory is freed or used again. An upload waits for the work of the last owner of its memory, or for the allocation
+//! if it is new. So that this allocation does not wait for kernels, new memory for large uploads is allocated in a
+//! fourth stream, for which the stream of kernels waits.
 //!
 //! The context is the primary one of the card, which the program's other users of CUDA share.
 
@@ -100,7 +100,7 @@ pub(super) struct Context {
     is_ordered: bool,
     /// Events that are not in use.
     events: Mutex<Vec<RawEvent>>,
-    /// What is there to sleep until an event, and is not in use.
+    /// Unused objects with which a thread sleeps until an event.
     sleeps: Mutex<Vec<Sleep>>,
     lost: OnceLock<String>,
 }
