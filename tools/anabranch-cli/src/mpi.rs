@@ -1,4 +1,4 @@
-//! What the commands with `--mpi` share.
+//! The common part of the commands with `--mpi`.
 //!
 //! **Errors.** All processes agree on every error, so that all end: process 0 prints it, and all have its status. So
 //! MPI starts before the first check that can fail. A process that panics aborts the others, and `mpirun` ends them if

@@ -17,7 +17,7 @@ const SCHEMA: u32 = 1;
 /// The arguments.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Elements of the vectors
+    /// Number of elements of the vectors
     #[arg(long, value_name = "N", value_parser = elements, allow_negative_numbers = true)]
     n: u64,
 

@@ -28,7 +28,7 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value = "9", value_parser = samples, allow_negative_numbers = true)]
     pub samples: usize,
 
-    /// Rounds before these, whose samples are dropped
+    /// Warm-up rounds, whose samples are dropped
     #[arg(long, value_name = "N", default_value = "1", value_parser = warm_up, allow_negative_numbers = true)]
     pub warm_up: usize,
 

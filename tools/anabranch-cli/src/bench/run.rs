@@ -63,8 +63,8 @@ fn report(record: &Record, file: Option<Target>, addition: Option<Addition>) -> 
     written.and(added).and(printed)
 }
 
-/// Returns the name of the file in the history, without its ending. Names in the order of the alphabet are in the order
-/// of time.
+/// Returns the name of the file in the history, without its ending. The alphabetical order of the names is
+/// chronological.
 fn stem(record: &Record) -> String {
     let date = record.date.replace(':', "");
     let commit = record.build.commit.as_deref().map_or("unknown", table::short);

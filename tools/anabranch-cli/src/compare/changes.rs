@@ -1,4 +1,4 @@
-//! What has changed from one run to another.
+//! The changes from one run to another.
 //!
 //! A series of the one run is compared with that of the same contender in the other run. Two intervals decide
 //! ([`anabranch_bench::confidence::ratio`]): that of the ratio of the values, and that of the ratio of what each run
@@ -16,7 +16,7 @@ use anabranch_bench::stats;
 pub struct Changes {
     /// The contenders that are in both runs, in the order of the second one.
     pub lines: Vec<Line>,
-    /// What is not compared, with the reason.
+    /// The results that are not compared, with the reason.
     pub left_out: Vec<String>,
     /// The confidence of each interval.
     pub confidence: f64,

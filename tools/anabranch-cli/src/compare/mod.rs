@@ -31,7 +31,7 @@ pub struct Args {
     #[arg(long)]
     force: bool,
 
-    /// The greatest change that counts as none, in percent
+    /// Ignore changes of up to this many percent
     #[arg(long, value_name = "PERCENT", default_value = "2", value_parser = percent, allow_negative_numbers = true)]
     tolerance: f64,
 }

@@ -16,11 +16,11 @@ pub struct Common {
     #[command(flatten)]
     pub source: Source,
 
-    /// Times that the kernel runs
+    /// How many times the kernel runs
     #[arg(long, value_name = "N", default_value = "1", value_parser = trials, allow_negative_numbers = true)]
     pub trials: usize,
 
-    /// Compare the result with that of a plain serial algorithm
+    /// Check the result against a plain serial algorithm
     #[arg(long)]
     pub verify: bool,
 
@@ -32,7 +32,7 @@ pub struct Common {
 /// The file for the values of all vertices.
 #[derive(clap::Args)]
 pub struct Output {
-    /// Write the value of each vertex to FILE: an array of NumPy if it ends with .npy, else lines of text
+    /// Write the value of each vertex to FILE: a NumPy array if the name ends with .npy, else lines of text
     #[arg(long, value_name = "FILE")]
     pub output: Option<PathBuf>,
 }
@@ -44,10 +44,10 @@ pub struct BfsArgs {
     pub common: Common,
     #[command(flatten)]
     pub output: Output,
-    /// The vertex where the search begins, by its label in the file
+    /// Label of the vertex where the search begins
     #[arg(long, value_name = "K")]
     pub source: u64,
-    /// Search on all processes that `mpirun` has started: each reads a part of the file (plain .el, .wel, .mtx, .gr,
+    /// Search with all processes that `mpirun` has started: each reads a part of the file (plain .el, .wel, .mtx, .gr,
     /// .sg or .wsg), and the graph is undirected
     #[arg(long, conflicts_with_all = ["map", "compact"])]
     pub mpi: bool,
@@ -60,10 +60,10 @@ pub struct SsspArgs {
     pub common: Common,
     #[command(flatten)]
     pub output: Output,
-    /// The vertex where all paths begin, by its label in the file
+    /// Label of the vertex where all paths begin
     #[arg(long, value_name = "K")]
     pub source: u64,
-    /// Width of a bucket; changes only the time [default: by the mean weight and degree]
+    /// Width of a bucket; affects only the time [default: derived from the mean weight and degree]
     #[arg(long, value_name = "D", allow_negative_numbers = true)]
     pub delta: Option<f64>,
     #[command(flatten)]
@@ -86,7 +86,7 @@ pub struct PagerankArgs {
     pub common: Common,
     #[command(flatten)]
     pub output: Output,
-    /// The share of a score that comes from other vertices, from 0 to 1
+    /// Damping factor: the share of a score that comes from other vertices, from 0 to 1
     #[arg(long, value_name = "D", default_value = "0.85", allow_negative_numbers = true)]
     pub damping: f64,
     /// The change of an iteration below which the scores are final: the sum of the absolute changes of all scores, as

@@ -49,7 +49,8 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     })
 }
 
-/// Returns the format that the name says. Output is not compressed, so a name that says so has none.
+/// Returns the format that the name indicates. Output is not compressed, so the name of a compressed file indicates
+/// none.
 fn output_format(path: &Path) -> Option<Format> {
     let is_compressed = path.extension().is_some_and(|end| end == "gz" || end == "zst");
     Format::from_path(path).filter(|_| !is_compressed)

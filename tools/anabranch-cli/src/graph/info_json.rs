@@ -5,7 +5,7 @@ use serde::Serialize;
 /// Increases by one when a field is removed or changes its meaning, not when one is added.
 const SCHEMA: u32 = 1;
 
-/// What is in a graph.
+/// A description of a graph.
 #[derive(Serialize)]
 pub struct Info {
     pub vertices: u64,

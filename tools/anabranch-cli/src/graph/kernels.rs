@@ -17,7 +17,7 @@ use super::run::{Kernel, Stop, run, vertex};
 use crate::exit::Failure;
 use crate::units::count;
 
-/// The number of vertices that a summary names.
+/// The number of vertices that a summary lists.
 const TOP: usize = 5;
 
 /// Runs `anabranch bfs`.

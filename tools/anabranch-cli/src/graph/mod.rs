@@ -28,7 +28,7 @@ pub struct Args {
 
 #[derive(clap::Subcommand)]
 enum Command {
-    /// Print what is in a file with a graph
+    /// Describe a graph file
     Info(info::Args),
 }
 

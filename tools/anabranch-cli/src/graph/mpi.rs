@@ -1,6 +1,6 @@
 //! `anabranch bfs --mpi`: a search of a file's graph on all processes that `mpirun` has started.
 //!
-//! Each process reads a part of the file. The partition and the search are those of Graph500
+//! Each process reads a part of the file. The partition and the search are the same as in Graph500
 //! ([`graph500::distributed`]), so the graph is undirected.
 
 use std::time::Instant;
@@ -43,7 +43,7 @@ pub fn run(args: &BfsArgs) -> Result<(), Failure> {
     agree(mpi, written)
 }
 
-/// Makes what can fail before the file is read. Only process 0 has files for results.
+/// Sets up the run: everything that can fail before the file is read. Only process 0 has files for results.
 fn set_up(args: &BfsArgs, is_first: bool) -> Result<(Signals, anabranch::Pool, Option<Targets>), Failure> {
     let signals = Signals::install()?;
     signals.be_quiet();
@@ -66,7 +66,7 @@ fn check(mpi: &Mpi, args: &BfsArgs) -> Result<(), Failure> {
     agree(mpi, check_settings(mpi, &settings).map_err(failed))
 }
 
-/// What process 0 writes.
+/// The output of process 0.
 struct Results {
     report: Report,
     reach: Reach,
@@ -114,7 +114,7 @@ fn search(mpi: &Mpi, args: &BfsArgs, observer: &dyn Observer) -> Result<Results,
     Ok(Results { report, reach, columns, labels })
 }
 
-/// What a process has read, and what follows for the whole graph.
+/// The part of the graph that a process has read, and the derived figures of the whole graph.
 struct Input {
     edges: Vec<Edge>,
     num_vertices: u64,
@@ -190,7 +190,7 @@ fn levels(parents: &[u32], root: u32) -> Vec<u32> {
     levels
 }
 
-/// Gathers the words of all processes, of which each has as many.
+/// Gathers the words of all processes, each of which has the same number of words.
 fn gather(mpi: &Mpi, words: &[u64]) -> Vec<u64> {
     let mut all = vec![0; words.len() * mpi.processes()];
     mpi.all_gather(words, &vec![words.len(); mpi.processes()], &mut all);

@@ -37,7 +37,7 @@ impl Found {
     }
 }
 
-/// What all kernels report.
+/// The part of the report that all kernels share.
 pub struct Report {
     pub command: &'static str,
     pub file: String,

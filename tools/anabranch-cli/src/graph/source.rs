@@ -11,8 +11,7 @@ use crate::values::{self, threads};
 /// The options of reading a graph.
 #[derive(clap::Args)]
 pub struct Source {
-    /// The file with the graph: .el, .wel, .txt (SNAP), .mtx, .gr, .sg, .wsg or .ag, plain or compressed by gzip or
-    /// zstd
+    /// The graph file: .el, .wel, .txt (SNAP), .mtx, .gr, .sg, .wsg or .ag, plain or compressed with gzip or zstd
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
 
@@ -24,11 +23,11 @@ pub struct Source {
     #[arg(long)]
     undirected: bool,
 
-    /// Number the vertices that have edges, and leave out the others (always so for .txt)
+    /// Renumber the vertices that have edges, and drop the others (always done for .txt)
     #[arg(long)]
     compact: bool,
 
-    /// Map a file of the format ag instead of reading it; no program may change the file meanwhile
+    /// Memory-map a file of the format ag instead of reading it; no program may change the file meanwhile
     #[arg(long, conflicts_with_all = ["undirected", "compact"])]
     map: bool,
 

@@ -50,11 +50,11 @@ pub struct Args {
     #[arg(long)]
     pub sssp: bool,
 
-    /// Start at kernel 2 with the tuples and the graph in FILE; if there is no FILE, write it after kernel 1
+    /// Start at kernel 2 with the tuples and the graph in FILE; if FILE does not exist, write it after kernel 1
     #[arg(long, value_name = "FILE")]
     pub checkpoint: Option<PathBuf>,
 
-    /// Run on all processes that `mpirun` has started, each with a part of the graph and a pool of its own
+    /// Run with all processes that `mpirun` has started, each with a part of the graph and a pool of its own
     #[arg(long, conflicts_with_all = ["bfs", "without", "sssp", "checkpoint"])]
     pub mpi: bool,
 

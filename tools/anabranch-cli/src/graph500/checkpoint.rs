@@ -10,7 +10,7 @@ use crate::exit::Failure;
 use crate::output::Target;
 use crate::signals::Signals;
 
-/// What to do with the file.
+/// The action to take on the file.
 pub enum Checkpoint {
     Read { path: PathBuf, file: File, len: u64 },
     Write(Target),

@@ -19,7 +19,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     run_on(&mpi::start()?, args)
 }
 
-/// What a process needs for the run.
+/// The resources that a process needs for the run.
 struct Setup {
     config: Config,
     signals: Signals,
@@ -71,7 +71,7 @@ fn run_on(mpi: &Mpi, args: &Args) -> Result<(), Failure> {
     agree(mpi, printed)
 }
 
-/// Makes what can fail before the first step.
+/// Sets up the run: everything that can fail before its first step.
 fn set_up(args: &Args, is_first: bool) -> Result<Setup, Failure> {
     let spec = super::spec(args)?;
     let threads = args.threads()?;

@@ -13,7 +13,7 @@ pub struct Args {
     /// Print only the protocol with this name
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
-    /// Print only the diagrams, in the language of Mermaid
+    /// Print only the diagrams, as Mermaid
     #[arg(long, conflicts_with = "expansion")]
     diagram: bool,
     /// Print only the code

@@ -31,7 +31,7 @@ pub struct Args {
     /// The file to write; '-' is standard output [default: TRACE.html, or index.html or curve.svg in DIR]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// A trace of the same program with one worker: what its work takes more than there is lost to the machine
+    /// A trace of the same program with one worker: additional time compared with it counts as lost to the machine
     #[arg(long, value_name = "ONE_WORKER_TRACE")]
     alone: Option<PathBuf>,
     /// Write only the speed-up curve of this workload of the newest result, as an SVG picture for light and dark pages

@@ -113,7 +113,7 @@ fn legend(totals: &Totals) -> Markup {
     }
 }
 
-/// What the script fills. Without scripts it is hidden, and the picture for printing is shown.
+/// The part that the script fills. Without scripts it is hidden, and the picture for printing is shown.
 fn viewer() -> Markup {
     let switches =
         [("steals", "Steals", true), ("wakes", "Wakes of fibers", true), ("unparks", "Wakes of threads", false)];

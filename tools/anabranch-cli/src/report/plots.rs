@@ -9,7 +9,7 @@ use super::model::{Model, MomentKind, Piece, STATES};
 use super::totals::{Totals, for_each_part, utilisation};
 use crate::units;
 
-/// The inside of a plot, in units of the picture.
+/// The inside a plot, in units of the picture.
 const WIDTH: f64 = 640.0;
 const HEIGHT: f64 = 180.0;
 /// The space for the numbers at the axes.

@@ -150,7 +150,7 @@ fn fibers(model: &Model, totals: &Totals) -> Markup {
     table(&title, "fibers", &head, &body)
 }
 
-/// What is known of the process and the machine.
+/// The known facts about the process and the machine.
 fn origin(model: &Model) -> Markup {
     let head = html! { th scope="col" { "of the process" } th scope="col" { "value" } };
     let body = html! {

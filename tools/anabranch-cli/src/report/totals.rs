@@ -26,7 +26,7 @@ impl Sum {
     }
 }
 
-/// What a fiber did.
+/// The totals of a fiber.
 #[derive(Debug, Default)]
 pub struct FiberSum {
     pub runs: Sum,

@@ -26,7 +26,7 @@ pub struct Args {
 enum Command {
     /// Write a trace in the JSON format of Chrome, which https://ui.perfetto.dev opens
     Export(ExportArgs),
-    /// Print what is in a trace
+    /// Summarise a trace
     Info(InfoArgs),
 }
 

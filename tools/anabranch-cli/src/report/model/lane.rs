@@ -5,7 +5,7 @@ use anabranch_trace::event::{Event, Role, Site, State};
 use super::link::{Resume, Seat};
 use super::{Ending, Lane, MOST_SPAN_ROWS, Moment, MomentKind, Piece, number};
 
-/// What one thread adds to the model.
+/// The part of one thread in the model.
 pub struct Built {
     pub lane: Lane,
     pub seats: Vec<Seat>,

@@ -1,4 +1,4 @@
-//! What concerns two threads: the lines between them, and the times in which one is reported as blocked.
+//! The parts that concern two threads: the lines between them, and the times in which one is reported as blocked.
 
 use std::collections::{BTreeMap, HashMap};
 

@@ -1,4 +1,5 @@
-//! What a trace shows, in the form in which it is drawn: rows of pieces of time, moments, and lines between threads.
+//! The content of a trace, in the form in which it is drawn: rows of pieces of time, moments, and lines between
+//! threads.
 //!
 //! Takes time O(n log n) and memory O(n) for n events, whatever the trace is. Times are in nanoseconds since the first
 //! event.
@@ -27,7 +28,7 @@ pub const WAITING: u8 = 5;
 /// The class of a thread that is blocked in a foreign call. The trace reports it from outside.
 pub const BLOCKED: u8 = 6;
 
-/// What a thread does from one time to another.
+/// The activity of a thread from one time to another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Piece {
     pub begin: u64,
@@ -58,7 +59,7 @@ impl Ending {
     pub const WAITS: u32 = 2;
 }
 
-/// What happens at one moment.
+/// An event at one moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Moment {
     pub time: u64,
