@@ -18,7 +18,7 @@ pub enum JoinError {
 impl JoinError {
     /// Returns the text about a panic with this payload.
     pub(crate) fn text_of(payload: &(dyn Any + Send)) -> String {
-        let text = panic_text(payload).unwrap_or("with a payload that is not a text");
+        let text = panic_text(payload).unwrap_or("with a payload that is not a string");
         format!("the fiber panicked: {text}")
     }
 }

@@ -1,8 +1,9 @@
-//! Supervised fibers: one that panics is started again, as a supervisor of Erlang does with the strategy `one_for_one`.
+//! Supervised fibers: a fiber that panics is restarted, as a supervisor of Erlang does with the strategy `one_for_one`.
 //!
 //! A fiber that panics spawns its successor in the same scope, and ends. So each start has a fiber of its own, with a
 //! new stack and new fiber-locals, and the scope counts the successor before its predecessor has ended. The restarts of
-//! all fibers of the scope are counted together. If one comes too soon, the panic goes on as in any scope.
+//! all fibers of the scope are counted together. If there are too many within the window, the panic continues as in any
+//! scope.
 
 use crate::{
     cx::{
@@ -30,7 +31,7 @@ use std::{
 
 type Hook = Arc<dyn Fn(&Restart<'_>) + Send + Sync>;
 
-/// How often and how fast the fibers of a [`Cx::supervise`] are started again.
+/// How often and how fast the fibers of a [`Cx::supervise`] are restarted.
 ///
 /// ```
 /// use anabranch::fiber::Supervision;
@@ -70,17 +71,18 @@ impl Supervision {
         }
     }
 
-    /// Sets how many restarts there may be within `window`, by the clock of the pool, of all fibers of the scope
-    /// together. At one more the panic is resumed, and cancels the scope. Erlang calls the two the intensity and the
-    /// period.
+    /// Sets the maximum number of restarts within `window`, according to the clock of the pool, for all fibers of the
+    /// scope together. If a fiber panics once more, the panic is resumed, and cancels the scope. Erlang calls the two
+    /// the intensity and the period.
     pub fn max_restarts(mut self, restarts: usize, window: Duration) -> Self {
         self.restarts = restarts;
         self.window = window;
         self
     }
 
-    /// Sets the delay before a fiber is started again. It is `first` at first, and twice as long each time, up to
-    /// `longest`. After a fiber has run for the window of [`max_restarts`](Self::max_restarts), it is `first` again.
+    /// Sets the delay before a fiber is started again. The first delay is `first`, and each further one is twice as
+    /// long, up to `longest`. After a fiber has run for the window of [`max_restarts`](Self::max_restarts), its delay
+    /// is `first` again.
     pub fn backoff(mut self, first: Duration, longest: Duration) -> Self {
         self.first_delay = first;
         self.longest_delay = longest;
@@ -134,7 +136,7 @@ impl Restart<'_> {
         self.panic
     }
 
-    /// Returns how many restarts there were in the window, of all fibers of the scope, with this one.
+    /// Returns how many restarts there were in the window, of all fibers of the scope, including this one.
     pub fn recent(&self) -> usize {
         self.recent
     }
@@ -150,10 +152,12 @@ impl fmt::Display for Restart<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "fiber `{}` ", self.name)?;
         match self.panic {
-            Some(panic) => write!(f, "panicked: {}", panic_text(panic).unwrap_or("with a payload that is not a text"))?,
+            Some(panic) => {
+                write!(f, "panicked: {}", panic_text(panic).unwrap_or("with a payload that is not a string"))?
+            }
             None => f.write_str("has returned")?,
         }
-        write!(f, "; starts again in {:?} (restart {} of late)", self.delay, self.recent)
+        write!(f, "; starts again in {:?} (restart {} within the window)", self.delay, self.recent)
     }
 }
 
@@ -166,7 +170,7 @@ impl fmt::Debug for Restart<'_> {
 /// A scope with supervised fibers; see [`Cx::supervise`].
 ///
 /// It dereferences to the [`FiberScope`], and so to the [`Cx`] of the scope. A panic of a fiber that is spawned by
-/// [`FiberScope::spawn`] cancels the scope, as in any.
+/// [`FiberScope::spawn`] cancels the scope, as in any scope.
 pub struct Supervisor<'scope, 'env: 'scope> {
     scope: FiberScope<'scope, 'env>,
     shared: &'scope Shared<'scope>,
@@ -178,7 +182,7 @@ struct Shared<'a> {
     recent: Mutex<VecDeque<Instant>>,
 }
 
-/// What a supervised fiber is started with again.
+/// The data with which a supervised fiber is restarted.
 struct Child<'scope, 'env, F> {
     shared: &'scope Shared<'scope>,
     spawner: Spawner<'scope, 'env>,
@@ -242,7 +246,7 @@ impl<'scope> Supervisor<'scope, '_> {
     /// Spawns a fiber that is started again after a panic, until `function` returns. Erlang calls such a child
     /// transient.
     ///
-    /// `function` may find what it shares with others in the state in which a panic has left it.
+    /// `function` may find data that it shares with others in the state in which a panic has left it.
     #[track_caller]
     pub fn keep<F>(&'scope self, name: &str, function: F)
     where

@@ -18,23 +18,21 @@ use std::{
     task::{Context, Poll},
 };
 
-/// The direction of a stream that reads, by reference. Returned by
-/// [`TcpStream::split`](crate::net::TcpStream::split) and the like.
+/// The read half of a stream, borrowed. Returned by [`TcpStream::split`](crate::net::TcpStream::split) and the like.
 #[derive(Debug)]
 pub struct ReadHalf<'a, S>(&'a S);
 
-/// The direction of a stream that writes, by reference. Returned by
-/// [`TcpStream::split`](crate::net::TcpStream::split) and the like.
+/// The write half of a stream, borrowed. Returned by [`TcpStream::split`](crate::net::TcpStream::split) and the like.
 #[derive(Debug)]
 pub struct WriteHalf<'a, S>(&'a S);
 
-/// The direction of a stream that reads. Returned by [`TcpStream::into_split`](crate::net::TcpStream::into_split) and
-/// the like.
+/// The read half of a stream, owned. Returned by [`TcpStream::into_split`](crate::net::TcpStream::into_split) and the
+/// like.
 #[derive(Debug)]
 pub struct OwnedReadHalf<S: Stream>(Arc<S>);
 
-/// The direction of a stream that writes. Shuts that direction down when it is dropped, so that the other side reads
-/// the end of the stream. Returned by [`TcpStream::into_split`](crate::net::TcpStream::into_split) and the like.
+/// The write half of a stream, owned. Shuts that direction down when it is dropped, so that the other side reads the
+/// end of the stream. Returned by [`TcpStream::into_split`](crate::net::TcpStream::into_split) and the like.
 ///
 /// ```
 /// use anabranch::net::{TcpListener, TcpStream};
@@ -57,13 +55,13 @@ pub struct OwnedReadHalf<S: Stream>(Arc<S>);
 #[derive(Debug)]
 pub struct OwnedWriteHalf<S: Stream>(Arc<S>);
 
-/// The error of [`OwnedReadHalf::reunite`]: the halves are of two streams. It returns them.
+/// The error of [`OwnedReadHalf::reunite`]: the halves belong to different streams. It returns them.
 #[derive(Debug)]
 pub struct ReuniteError<S: Stream>(pub OwnedReadHalf<S>, pub OwnedWriteHalf<S>);
 
 impl<S: Stream> fmt::Display for ReuniteError<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the halves are of two streams")
+        f.write_str("the halves belong to different streams")
     }
 }
 
@@ -78,7 +76,7 @@ pub(super) fn into_split<S: Stream>(stream: S) -> (OwnedReadHalf<S>, OwnedWriteH
     (OwnedReadHalf(Arc::clone(&stream)), OwnedWriteHalf(stream))
 }
 
-/// Defines what both halves that read can do.
+/// Defines the methods of both kinds of read halves.
 macro_rules! reads {
     ([$($generics:tt)*] $half:ty) => {
         impl<$($generics)* S: Stream> $half {
@@ -124,7 +122,7 @@ macro_rules! reads {
     };
 }
 
-/// Defines what both halves that write can do.
+/// Defines the methods of both kinds of write halves.
 macro_rules! writes {
     ([$($generics:tt)*] $half:ty) => {
         impl<$($generics)* S: Stream> $half {
@@ -179,10 +177,10 @@ writes!(['a,] WriteHalf<'a, S>);
 writes!([] OwnedWriteHalf<S>);
 
 impl<S: Stream> OwnedReadHalf<S> {
-    /// Returns the stream of two halves, without shutting a direction down.
+    /// Joins two halves into the stream that they were split from, without shutting a direction down.
     ///
     /// # Errors
-    /// Returns both halves if they are of two streams.
+    /// Returns both halves if they belong to different streams.
     pub fn reunite(self, other: OwnedWriteHalf<S>) -> Result<S, ReuniteError<S>> {
         if !Arc::ptr_eq(&self.0, &other.0) {
             return Err(ReuniteError(self, other));
@@ -200,10 +198,10 @@ impl<S: Stream> OwnedWriteHalf<S> {
         unsafe { ptr::drop_in_place(&raw mut this.0) };
     }
 
-    /// Returns the stream of two halves: see [`OwnedReadHalf::reunite`].
+    /// Joins two halves into the stream that they were split from: see [`OwnedReadHalf::reunite`].
     ///
     /// # Errors
-    /// Returns both halves if they are of two streams.
+    /// Returns both halves if they belong to different streams.
     pub fn reunite(self, other: OwnedReadHalf<S>) -> Result<S, ReuniteError<S>> {
         other.reunite(self)
     }

@@ -84,10 +84,7 @@ impl fmt::Display for WireError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Io(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => {
-                write!(
-                    f,
-                    "the time limit of the stream was up before the other side had sent or received anything: {error}"
-                )
+                write!(f, "the stream timed out before the other side had sent or received anything: {error}")
             }
             Self::Io(error) => write!(f, "the stream of the conversation failed: {error}"),
             Self::Lost => f.write_str("the stream ended before the conversation did"),
@@ -109,12 +106,12 @@ impl fmt::Display for WireError {
             Self::OtherVersion { protocol, ours, theirs } => {
                 write!(
                     f,
-                    "the other side uses version {theirs} of the protocol `{protocol}`, and this side version {ours}: build both of one text"
+                    "the other side uses version {theirs} of the protocol `{protocol}`, and this side version {ours}: build both from the same text"
                 )
             }
             Self::OtherText { protocol } => write!(
                 f,
-                "the protocol `{protocol}` of the other side has other states, messages or types, though it is of the same version: build both of one text, and raise its version when that changes"
+                "the protocol `{protocol}` of the other side has other states, messages or types, though it is of the same version: build both from the same text, and raise its version when that changes"
             ),
             Self::SameSide(side) => write!(f, "both sides of the conversation want to be its {side}"),
             Self::TooLong { length, limit } => {
@@ -127,10 +124,10 @@ impl fmt::Display for WireError {
                 write!(f, "the other side sent message {number} in the state `{state}`, which has no such message")
             }
             Self::BadMessage { state, message: Some(message), why } => {
-                write!(f, "the message `{message}` that came in the state `{state}` cannot be read: {why}")
+                write!(f, "the message `{message}` received in the state `{state}` cannot be read: {why}")
             }
             Self::BadMessage { state, message: None, why } => {
-                write!(f, "a message that came in the state `{state}` cannot be read: {why}")
+                write!(f, "a message received in the state `{state}` cannot be read: {why}")
             }
             Self::OutOfTurn { state } => {
                 write!(f, "the other side sent out of turn: in the state `{state}` this side sends")

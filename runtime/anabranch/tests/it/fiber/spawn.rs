@@ -47,7 +47,7 @@ fn join_returns_results_and_panics() {
         });
         let error = pool.run(|cx| handle.join(cx)).map(|()| unreachable!()).unwrap_err();
         assert!(matches!(&error, JoinError::Panicked(panic) if panic.is::<common::Counted>()));
-        assert_eq!(error.to_string(), "the fiber panicked: with a payload that is not a text");
+        assert_eq!(error.to_string(), "the fiber panicked: with a payload that is not a string");
         assert_eq!(format!("{error:?}"), "Panicked(Any { .. })");
         drop(error);
         let error = pool.run(|cx| pool.spawn(|_| panic!("no. {}", 7)).join(cx)).map(|()| unreachable!()).unwrap_err();

@@ -193,7 +193,7 @@ fn panics_reach_the_handlers() {
         assert_eq!((starts.into_inner(), reported.load(Ordering::Relaxed)), (3, 3));
         let text = |n| {
             format!(
-                "fiber `flaky` panicked: with a payload that is not a text; starts again in 0ns (restart {n} of late)"
+                "fiber `flaky` panicked: with a payload that is not a string; starts again in 0ns (restart {n} within the window)"
             )
         };
         let expected = [1, 2].map(|n| ("flaky".to_owned(), n, Duration::ZERO, text(n)));

@@ -141,7 +141,7 @@ fn halves_work_on_two_fibers_and_reunite() {
         let (other, _) = pair(cx).0.into_split();
         let (_, writer) = server.into_split();
         let error = other.reunite(writer).unwrap_err();
-        assert_eq!(error.to_string(), "the halves are of two streams");
+        assert_eq!(error.to_string(), "the halves belong to different streams");
         drop(error);
         let mut rest = String::new();
         client.read_to_string(cx, &mut rest).unwrap();
