@@ -49,7 +49,7 @@
 //! counterpart; [`run`](crate::run) waits for fibers from any thread.
 //!
 //! # From Go
-//! **How much does a fiber cost?** Some 40 ns to spawn and join in a scope, 4.5 KB of memory while it sleeps, and an
+//! **How much does a fiber cost?** About 40 ns to spawn and join in a scope, 4.5 KB of memory while it sleeps, and an
 //! address range for its stack, which has a fixed size: 256 KiB by default. See [stack
 //! size](super::hazards#stack-size).
 //!
@@ -63,13 +63,13 @@
 //! fibers have ended. The process does not end.
 //!
 //! # Everybody
-//! **Is it safe?** Safe code is sound but for one [limit](super::hazards#the-limit-of-soundness-thread-locals), which
-//! all stackful fibers have. Models, random schedules and Miri check the code that uses `unsafe`.
+//! **Is it safe?** Safe code is sound except for one [limit](super::hazards#the-limit-of-soundness-thread-locals),
+//! which all stackful fibers have. Models, random schedules and Miri check the code that uses `unsafe`.
 //!
 //! **Which systems?** Linux on x86-64 is tested. AArch64, Windows, macOS and WebAssembly are described in
 //! `docs/PLATFORMS.md`.
 //!
-//! **How do I stop?** Return from `main`. The default pool is not dropped, so join what must end. The drop of another
+//! **How do I stop?** Return from `main`. The default pool is not dropped, so join what must end. Dropping another
 //! [`Pool`](crate::Pool) cancels its fibers, and waits for its threads. See [graceful
 //! shutdown](super::servers#graceful-shutdown).
 //!
