@@ -89,7 +89,7 @@ pub enum Stmt {
 pub enum Expr {
     /// A constant.
     Literal(Literal),
-    /// The value of a variable, of an item of a slice, or of a part of one.
+    /// The value of a variable or of an item of a slice, or of a part of such a value.
     Read(Place),
     /// `slice.len()`, for the slice of the parameter with this index.
     Length(u32),

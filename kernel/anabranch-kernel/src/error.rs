@@ -54,7 +54,8 @@ pub enum Error {
         /// Which ones, and what to do.
         reason: String,
     },
-    /// A vector belongs to another queue than the operation's, or is in host memory and the operation runs on a device.
+    /// A vector does not belong to the queue of the operation, or is in host memory while the operation runs on a
+    /// device.
     #[non_exhaustive]
     Queues {
         /// Where the vector is.

@@ -162,7 +162,7 @@ impl<T> Sender<T> {
         Sending { channel: &self.channel, entry, is_woken: Cell::new(false) }
     }
 
-    /// Returns whether this sends to `receiver`.
+    /// Returns whether `receiver` receives from this channel.
     pub fn is_to(&self, receiver: &Receiver<T>) -> bool {
         Arc::ptr_eq(&self.channel, &receiver.channel)
     }

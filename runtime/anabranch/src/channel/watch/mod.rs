@@ -140,7 +140,7 @@ impl<T> Sender<T> {
         Arc::ptr_eq(&self.versioned, &other.versioned)
     }
 
-    /// Returns whether this sends to `receiver`.
+    /// Returns whether `receiver` receives from this channel.
     pub fn is_to(&self, receiver: &Receiver<T>) -> bool {
         Arc::ptr_eq(&self.versioned, &receiver.versioned)
     }

@@ -116,9 +116,9 @@ pub(in crate::gpu) struct HostMemory {
 /// The copies that may still use memory of the host.
 enum Copies {
     None,
-    /// Some were submitted, without an event after them.
+    /// Some copies were submitted, without an event after them.
     Submitted,
-    /// Those before the event.
+    /// All copies were submitted before this event.
     Until(Arc<Event>),
 }
 
