@@ -7,7 +7,7 @@
 //! [parallel iterators](crate::iter::ParallelIterator).
 //!
 //! ```
-//! use anabranch::iter::plumbing::{Consumer, Drive, Driven, delegate};
+//! use anabranch::iter::plumbing::{Consumer, Drive, Progress, delegate};
 //! use anabranch::prelude::*;
 //!
 //! /// Iterates over the items of `base` that are even.
@@ -23,7 +23,7 @@
 //!         consumer: &C,
 //!         folder: C::Folder,
 //!         at: C::Position,
-//!     ) -> Driven<C, u32> {
+//!     ) -> Progress<C::Folder, C::Result> {
 //!         self.0.drive(&EvenConsumer(consumer), folder, at)
 //!     }
 //! }
