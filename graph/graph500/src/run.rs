@@ -43,7 +43,7 @@ impl Config {
 /// let config = Config { roots: 4, sssp: true, ..Config::official(Spec::new(10, 16, 1)?) };
 /// let report = graph500::run(&config, &())?;
 /// assert_eq!(report.searches.len(), 4);
-/// assert!(report.paths.is_some_and(|paths| paths.searches.len() == 4));
+/// assert!(report.paths.as_ref().is_some_and(|paths| paths.searches.len() == 4));
 /// assert!(report.official().starts_with("SCALE:"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
