@@ -63,7 +63,7 @@ pub struct Parameters {
     pub tolerance: f64,
     /// The most iterations: 100 by default, as in networkx.
     pub max_iterations: u32,
-    /// What the vertices without outgoing edges contribute: spread by default.
+    /// The contribution of vertices without outgoing edges: spread by default.
     pub dangling: Dangling,
 }
 
