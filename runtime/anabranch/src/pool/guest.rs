@@ -64,7 +64,7 @@ impl Registry {
 
     /// Returns how many threads compute; counts up to `limit`. A thread of the program that is the only one of the pool
     /// does not count: it is always active, whatever it does.
-    pub(super) fn count_computing(&self, limit: usize) -> usize {
+    fn count_computing(&self, limit: usize) -> usize {
         let is_programs_own = |worker: &Worker| worker.index == 0 && self.pool_threads.had_no_thread();
         let computes = |worker: &Worker| worker.is_inside_compute_or_guest() && !is_programs_own(worker);
         self.workers().filter(|worker| worker.status.holds_slot() && computes(worker)).take(limit).count()
@@ -106,8 +106,8 @@ impl Registry {
         self.note_free_slot();
     }
 
-    /// Returns whether one more guest may compute.
-    fn has_room(&self) -> bool {
+    /// Returns whether fewer threads compute than there are slots, so that one more may.
+    pub(super) fn has_room(&self) -> bool {
         self.count_computing(self.threads()) < self.threads()
     }
 

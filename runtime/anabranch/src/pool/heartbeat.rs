@@ -247,8 +247,7 @@ impl Starving {
 
     /// Returns whether fibers, tasks or forks have waited for a slot for too long.
     fn check(&mut self, registry: &Registry) -> bool {
-        let threads = registry.threads();
-        let is_stranded = registry.has_stranded_work() && registry.count_computing(threads) < threads;
+        let is_stranded = registry.has_stranded_work() && registry.has_room();
         self.stranded_since = is_stranded.then(|| self.stranded_since.unwrap_or_else(Instant::now));
         let mut is_starving = self.stranded_since.is_some_and(|since| since.elapsed() >= MAX_JOB_WAIT);
         for worker in registry.workers() {
