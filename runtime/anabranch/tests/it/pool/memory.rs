@@ -58,7 +58,10 @@ fn memory_of_a_burst_of_fibers_is_given_back() {
                     peak
                 })
             });
-            let kept = before + (peak - before) / 8;
+            // A region of stacks keeps its page tables while one of its stacks is in use or in a worker's cache: about
+            // 11 of 145 MiB after many bursts. With stacks of the other fiber and of the caches, 19 MiB stay at most.
+            let kept = before + (peak - before) / 4;
+            eprintln!("{before} KiB before the burst, {peak} at its peak; at most {kept} should stay");
             while resident() > kept {
                 thread::sleep(Duration::from_millis(20));
             }
