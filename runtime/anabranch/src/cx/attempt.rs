@@ -151,7 +151,7 @@ pub(crate) fn wait_again_for<A: Attempt>(
     reason: WaitReason,
 ) -> Result<A::Output, WaitError> {
     if const { is_large::<A::Output>() } {
-        wait_boxed(cx, operation, |operation| operation.attempt().map(Box::new), deadline, reason).map(|output| *output)
+        OperationWait { operation: &boxing(operation), deadline, reason }.finish(cx).map(|output| *output)
     } else {
         OperationWait { operation, deadline, reason }.finish(cx)
     }
@@ -172,6 +172,11 @@ pub(crate) fn wait_boxed<A: Attempt, R>(
 /// An operation whose result arrives in a box.
 struct Boxing<'a, A, F>(&'a A, F);
 
+/// Returns the operation with its result in a box.
+pub(crate) fn boxing<A: Attempt>(operation: &A) -> impl Attempt<Output = Box<A::Output>> {
+    Boxing(operation, |operation: &A| operation.attempt().map(Box::new))
+}
+
 impl<A: Attempt, R, F: Fn(&A) -> Option<R>> Attempt for Boxing<'_, A, F> {
     type Output = R;
 
@@ -184,6 +189,10 @@ impl<A: Attempt, R, F: Fn(&A) -> Option<R>> Attempt for Boxing<'_, A, F> {
 
     fn ready_at(&self) -> u64 {
         self.0.ready_at()
+    }
+
+    fn record_holder(&self, waiter: *const Waiter) {
+        self.0.record_holder(waiter);
     }
 
     fn before_spin(&self) {

@@ -2,11 +2,12 @@
 
 use crate::{
     cx::{
-        attempt::{Attempt, poll_wait, wait_again_for},
+        attempt::{Attempt, boxing, poll_wait, wait_again_for},
         cx::Cx,
         limit::Limit,
         plain_thread::{timed_out, with_blocking_cx},
     },
+    sys::carrier::is_large,
     time::NEVER,
     wait::{Cancelled, TimedOut, WaitError, future::AsyncWait, suspend::WaitReason},
 };
@@ -72,7 +73,7 @@ pub trait Operation: Attempt<Output = <Self as Operation>::Done> {
     where
         Self: Sized,
     {
-        perform(cx, self, None, WaitReason::new(Self::NAME)).map_err(|_| Cancelled)
+        perform(cx, self, None, WaitReason::new(Self::NAME), |_| Cancelled)
     }
 
     /// Waits with a timeout, according to the clock of the pool.
@@ -84,7 +85,7 @@ pub trait Operation: Attempt<Output = <Self as Operation>::Done> {
     where
         Self: Sized,
     {
-        perform(cx, self, Some(Limit::For(timeout)), WaitReason::new(Self::NAME))
+        perform(cx, self, Some(Limit::For(timeout)), WaitReason::new(Self::NAME), |error| error)
     }
 
     /// Waits with a deadline, according to the clock of the pool.
@@ -96,7 +97,7 @@ pub trait Operation: Attempt<Output = <Self as Operation>::Done> {
     where
         Self: Sized,
     {
-        perform(cx, self, Some(Limit::Until(deadline)), WaitReason::new(Self::NAME))
+        perform(cx, self, Some(Limit::Until(deadline)), WaitReason::new(Self::NAME), |error| error)
     }
 
     /// Blocks a thread that has no [`Cx`]. See [plain threads](crate::channel#plain-threads).
@@ -150,7 +151,22 @@ impl<A: Attempt<Output = D>, D> Operation for A {
 
 /// Performs a whole operation: the checkpoint, the attempts and the waits. Reads the clock only if the first attempt
 /// fails.
-fn perform<A: Attempt>(
+fn perform<A: Attempt, E>(
+    cx: &Cx<'_>,
+    operation: &A,
+    limit: Option<Limit>,
+    reason: WaitReason,
+    error: impl FnOnce(WaitError) -> E,
+) -> Result<A::Output, E> {
+    // The error is converted before a large result leaves its box, because each step would copy the result.
+    if const { is_large::<A::Output>() } {
+        perform_as(cx, &boxing(operation), limit, reason).map_err(error).map(|output| *output)
+    } else {
+        perform_as(cx, operation, limit, reason).map_err(error)
+    }
+}
+
+fn perform_as<A: Attempt>(
     cx: &Cx<'_>,
     operation: &A,
     limit: Option<Limit>,

@@ -62,6 +62,15 @@ fn by_full_channel(cx: &Cx<'_>) -> bool {
 }
 
 #[inline(never)]
+fn by_operations(cx: &Cx<'_>) -> bool {
+    let (sender, receiver) = channel::bounded(1);
+    let send = move |cx: &Cx<'_>| (0..3).all(|_| sender.sending(large()).wait(cx).is_ok());
+    let is_received =
+        |value: Result<Result<Large<'_>, _>, _>| value.is_ok_and(|value| value.is_ok_and(|value| value.is_intact()));
+    cx.join(send, move |cx| (0..3).all(|_| is_received(receiver.receiving().wait(cx)))) == (true, true)
+}
+
+#[inline(never)]
 fn by_rendezvous(cx: &Cx<'_>) -> bool {
     let (sender, receiver) = channel::rendezvous();
     let send = move |cx: &Cx<'_>| (0..2).all(|_| sender.send(cx, large()).is_ok());
@@ -145,9 +154,10 @@ fn by_result_in_scope(cx: &Cx<'_>) -> bool {
 fn large_messages_fit_on_the_default_stack() {
     const CASE: &str = "ANABRANCH_TEST_LARGE";
     type Way = fn(&Cx<'_>) -> bool;
-    let ways: [(&str, Way); 12] = [
+    let ways: [(&str, Way); 13] = [
         ("unbounded", by_unbounded),
         ("full", by_full_channel),
+        ("operations", by_operations),
         ("rendezvous", by_rendezvous),
         ("waiting receiver", by_rendezvous_with_waiting_receiver),
         ("stream", by_stream),
