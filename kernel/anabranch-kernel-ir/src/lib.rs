@@ -38,6 +38,8 @@
 //!
 //! Expressions are evaluated in Rust's order. Kernels have no effect except their result and their traps.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 #[cfg(feature = "cuda")]
 mod cuda;
 mod expr;

@@ -124,6 +124,8 @@
 //!   caches of CUDA. Floats are IEEE single precision with denormal numbers, and no multiplication is contracted with
 //!   an addition.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 mod arguments;
 mod choice;
 mod cpu;

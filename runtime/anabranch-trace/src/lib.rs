@@ -26,6 +26,8 @@
 //! A text is its length in bytes (`u32`), and UTF-8. A reader skips sections of unknown kinds, and events of unknown
 //! kinds. A file without `DONE` was truncated.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 #[cfg(feature = "read")]
 pub mod chrome;
 pub mod event;

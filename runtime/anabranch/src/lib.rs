@@ -120,6 +120,7 @@
 //! - `tracing`: the spans of the crate `tracing` follow their fibers, `pool::TracingSpans`.
 //! - `metrics`: the counters of a pool for the crate `metrics`, `pool::Stats::report_metrics`.
 
+#![cfg_attr(docsrs, feature(doc_cfg), doc(auto_cfg(hide(loom, shuttle))))]
 #![cfg_attr(loom, allow(dead_code, unused_imports, reason = "the models run a part of the crate"))]
 #![cfg_attr(
     not(any(unix, windows)),
