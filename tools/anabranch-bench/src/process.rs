@@ -19,12 +19,6 @@ pub fn thread_count() -> usize {
     fs::read_dir("/proc/self/task").map_or(0, Iterator::count)
 }
 
-/// Lets the calling thread run before threads of the usual priority, if the system permits that.
-pub fn raise_priority() {
-    // SAFETY: it only changes how the system schedules this thread; `0` means the calling one.
-    let _ = unsafe { nix::libc::setpriority(nix::libc::PRIO_PROCESS, 0, -10) };
-}
-
 /// The context switches, voluntary and involuntary, of each thread of this process at one moment.
 #[derive(Clone, Debug)]
 pub struct Switches(HashMap<OsString, u64>);

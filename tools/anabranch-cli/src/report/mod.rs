@@ -28,7 +28,7 @@ pub struct Args {
     /// A trace, or a directory of results of `anabranch bench`
     #[arg(value_name = "TRACE|DIR")]
     from: PathBuf,
-    /// The file to write; '-' is standard output [default: TRACE.html, or index.html or curve.svg in DIR]
+    /// The file to write; '-' is standard output [default: TRACE.html, index.html or curve.svg in DIR, or DIR.md]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// A trace of the same program with one worker: additional time compared with it counts as lost to the machine
@@ -37,13 +37,17 @@ pub struct Args {
     /// Write only the speed-up curve of this workload of the newest result, as an SVG picture for light and dark pages
     #[arg(long, value_name = "SUITE/WORKLOAD")]
     curve: Option<String>,
+    /// Write a page in Markdown: the missed targets, the newest result of each bench, and the Markdown files in DIR
+    #[arg(long, conflicts_with = "curve")]
+    markdown: bool,
 }
 
 /// Writes the report. The file is opened before the trace is read, so that a wrong path is reported at once.
 pub fn run(args: &Args) -> Result<(), Failure> {
-    let Args { from, output, alone, curve } = args;
+    let Args { from, output, alone, curve, markdown } = args;
     let metadata = fs::metadata(from).map_err(|error| failure(from, &error))?;
     let default = || match (metadata.is_dir(), curve) {
+        (true, None) if *markdown => from.with_extension("md"),
         (true, None) => from.join("index.html"),
         (true, Some(_)) => from.join("curve.svg"),
         (false, _) => beside(from),
@@ -54,8 +58,10 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     if metadata.is_dir() && alone.is_some() {
         return Err(Failure::Usage("--alone is for a trace, not for a directory".to_owned()));
     }
-    if !metadata.is_dir() && curve.is_some() {
-        return Err(Failure::Usage("--curve is for a directory of results, not for a trace".to_owned()));
+    if !metadata.is_dir() && (curve.is_some() || *markdown) {
+        return Err(Failure::Usage(
+            "--curve and --markdown are for a directory of results, not for a trace".to_owned(),
+        ));
     }
     let is_stdout = target.is_stdout();
     let name = |path: &Path| path.file_name().map(|name| name.to_string_lossy().into_owned());
@@ -64,6 +70,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         let results = Results::read(from)?;
         match curve {
             Some(workload) => results.curve(workload)?,
+            None if *markdown => results.markdown(from)?,
             None => results.page(&name(&whole).unwrap_or_default()),
         }
     } else {

@@ -1,6 +1,7 @@
 //! The page of a directory of results of `anabranch bench`: the newest result, and the course over all.
 
 mod charts;
+mod markdown;
 mod page;
 mod picture;
 
@@ -20,23 +21,27 @@ pub struct Results {
     others: Vec<String>,
 }
 
+/// Returns the paths in a directory that end with this extension, in the order of their names.
+fn files(directory: &Path, extension: &str) -> Result<Vec<PathBuf>, Failure> {
+    let mut paths = Vec::new();
+    for entry in fs::read_dir(directory).map_err(|error| failure(directory, &error))? {
+        let path = entry.map_err(|error| failure(directory, &error))?.path();
+        if path.extension().is_some_and(|ending| ending == extension) && path.is_file() {
+            paths.push(path);
+        }
+    }
+    paths.sort();
+    Ok(paths)
+}
+
 impl Results {
     /// Reads all files of a directory whose names end with `.json`.
     ///
     /// # Errors
     /// Returns an error if a file cannot be read, if one is a damaged result, or if there is no result.
     pub fn read(directory: &Path) -> Result<Self, Failure> {
-        let entries = fs::read_dir(directory).map_err(|error| failure(directory, &error))?;
-        let mut paths: Vec<PathBuf> = Vec::new();
-        for entry in entries {
-            let path = entry.map_err(|error| failure(directory, &error))?.path();
-            if path.extension().is_some_and(|ending| ending == "json") && path.is_file() {
-                paths.push(path);
-            }
-        }
-        paths.sort();
         let mut results = Self { records: Vec::new(), others: Vec::new() };
-        for path in paths {
+        for path in files(directory, "json")? {
             let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
             let bytes = fs::read(&path).map_err(|error| failure(&path, &error))?;
             match Record::parse(&bytes) {
@@ -56,6 +61,16 @@ impl Results {
     /// Returns the page. The name is that of the directory.
     pub fn page(&self, name: &str) -> String {
         page::document(name, self)
+    }
+
+    /// Returns the newest result of each bench as a page in Markdown, and appends the Markdown files of the directory.
+    ///
+    /// # Errors
+    /// Returns an error if a file cannot be read.
+    pub fn markdown(&self, directory: &Path) -> Result<String, Failure> {
+        let read = |path: PathBuf| fs::read_to_string(&path).map_err(|error| failure(&path, &error));
+        let notes: Result<Vec<String>, Failure> = files(directory, "md")?.into_iter().map(read).collect();
+        Ok(markdown::document(self, &notes?))
     }
 
     /// Returns the speed-up curve of a workload of the newest result, as an SVG picture.
