@@ -166,9 +166,9 @@ pub mod net;
 pub mod prelude;
 #[cfg(all(feature = "signal", any(unix, windows), not(any(loom, shuttle))))]
 pub mod signal;
-#[cfg(all(any(unix, windows), not(any(loom, shuttle))))]
+#[cfg(all(any(unix, windows), not(any(loom, shuttle, sim))))]
 pub mod trace;
-#[cfg(not(all(any(unix, windows), not(any(loom, shuttle)))))]
+#[cfg(not(all(any(unix, windows), not(any(loom, shuttle, sim)))))]
 #[allow(dead_code, unused_imports, reason = "nothing is recorded")]
 mod trace;
 

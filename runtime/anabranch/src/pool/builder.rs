@@ -181,7 +181,7 @@ impl Builder {
     /// assert!(trace::write_to(std::io::sink())?.events > 0);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    #[cfg(all(any(unix, windows), not(any(loom, shuttle))))]
+    #[cfg(all(any(unix, windows), not(any(loom, shuttle, sim))))]
     pub fn trace(mut self, is_traced: bool) -> Self {
         self.config.trace = Some(is_traced);
         self

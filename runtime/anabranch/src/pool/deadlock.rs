@@ -27,7 +27,7 @@
 //!
 //! On systems other than Linux only cycles are found.
 
-#[cfg(all(target_os = "linux", not(any(shuttle, miri))))]
+#[cfg(all(target_os = "linux", not(any(shuttle, sim, miri))))]
 use crate::{
     fiber::status::State,
     pool::sysmon::{cpu_clock, is_asleep},
@@ -37,7 +37,7 @@ use crate::{
     pool::{inspect, live, registry::Registry, report::Report, worker::Worker},
     sys::sync::Ordering,
 };
-#[cfg(all(target_os = "linux", not(any(shuttle, miri))))]
+#[cfg(all(target_os = "linux", not(any(shuttle, sim, miri))))]
 use std::fs;
 use std::sync::{Arc, OnceLock};
 
@@ -55,7 +55,11 @@ pub(crate) enum Look {
 
 /// Looks for a deadlock, and reports it. The heartbeat worker of a pool without work calls this.
 pub(crate) fn look(registry: &Registry, me: &Worker) -> Look {
-    if cfg!(any(shuttle, miri)) || !registry.pool_threads.looks_for_deadlocks() || registry.is_closing() || is_off() {
+    if cfg!(any(shuttle, sim, miri))
+        || !registry.pool_threads.looks_for_deadlocks()
+        || registry.is_closing()
+        || is_off()
+    {
         return Look::Done;
     }
     let waits = |worker: &Worker| worker.status.is_occupied();
@@ -115,7 +119,7 @@ fn find_cycle(registry: &Registry) -> Option<Report> {
 
 /// Returns the report of a certain deadlock. Returns `None` if there is none, and `Some(None)` if a thread that cannot
 /// proceed by itself has not come to rest.
-#[cfg(all(target_os = "linux", not(any(shuttle, miri))))]
+#[cfg(all(target_os = "linux", not(any(shuttle, sim, miri))))]
 fn find_deadlock(pools: &[Arc<Registry>], me: &Worker) -> Option<Option<Report>> {
     if !is_closed_system(pools) {
         return None;
@@ -133,13 +137,13 @@ fn find_deadlock(pools: &[Arc<Registry>], me: &Worker) -> Option<Option<Report>>
     Some(is_same.then_some(report))
 }
 
-#[cfg(not(all(target_os = "linux", not(any(shuttle, miri)))))]
+#[cfg(not(all(target_os = "linux", not(any(shuttle, sim, miri)))))]
 fn find_deadlock(_: &[Arc<Registry>], _: &Worker) -> Option<Option<Report>> {
     None
 }
 
 /// Returns whether, as far as can be seen without a look at threads, only threads of the process end waits.
-#[cfg(all(target_os = "linux", not(any(shuttle, miri))))]
+#[cfg(all(target_os = "linux", not(any(shuttle, sim, miri))))]
 fn is_closed_system(pools: &[Arc<Registry>]) -> bool {
     pools.iter().all(|pool| {
         let is_open = !pool.is_closing() && !pool.pool_threads.is_in_handler();
@@ -148,7 +152,7 @@ fn is_closed_system(pools: &[Arc<Registry>]) -> bool {
 }
 
 /// Returns whether something waits, and nothing else is there that could run.
-#[cfg(all(target_os = "linux", not(any(shuttle, miri))))]
+#[cfg(all(target_os = "linux", not(any(shuttle, sim, miri))))]
 fn is_stuck(pools: &[Arc<Registry>]) -> bool {
     let mut waits = false;
     let mut is_still = |state| match state {
@@ -174,11 +178,11 @@ fn is_stuck(pools: &[Arc<Registry>]) -> bool {
 }
 
 /// The threads of the process but for the one that reads, each with its CPU clock. All were asleep.
-#[cfg(all(target_os = "linux", not(any(shuttle, miri))))]
+#[cfg(all(target_os = "linux", not(any(shuttle, sim, miri))))]
 #[derive(PartialEq, Eq)]
 struct Readings(Vec<(u32, u64)>);
 
-#[cfg(all(target_os = "linux", not(any(shuttle, miri))))]
+#[cfg(all(target_os = "linux", not(any(shuttle, sim, miri))))]
 impl Readings {
     /// Returns `None` if a thread was not asleep, or the system does not tell.
     fn take(me: u32) -> Option<Self> {

@@ -21,7 +21,7 @@
 //! On systems other than Linux sysmon detects no thread, and a blocked thread keeps its slot. Under shuttle a random
 //! choice decides which thread counts as blocked. A wrong verdict costs time, and nothing else.
 
-#[cfg(all(target_os = "linux", not(shuttle)))]
+#[cfg(all(target_os = "linux", not(any(shuttle, sim))))]
 use crate::sys::thread;
 use crate::{pool::worker::Worker, sys::clock::Instant, trace::Event};
 use std::{collections::HashMap, time::Duration};
@@ -134,7 +134,7 @@ pub(crate) fn lend(worker: &Worker) -> bool {
 }
 
 /// Returns how long a thread of this process has run, in nanoseconds.
-#[cfg(all(target_os = "linux", not(shuttle)))]
+#[cfg(all(target_os = "linux", not(any(shuttle, sim))))]
 pub(crate) fn cpu_clock(thread: u32) -> Option<u64> {
     // The kernel's encoding of "the scheduler's clock of this thread" (`CPUCLOCK_SCHED | CPUCLOCK_PERTHREAD_MASK`),
     // which `pthread_getcpuclockid` computes from a pthread_t. The kernel refuses the number of a thread that has
@@ -145,7 +145,7 @@ pub(crate) fn cpu_clock(thread: u32) -> Option<u64> {
 
 /// Returns whether a thread sleeps, that is, neither runs nor is ready to. Returns `None` if the system does not report
 /// it, or if the thread waits for memory or a disk, which mostly takes a moment.
-#[cfg(all(target_os = "linux", not(shuttle)))]
+#[cfg(all(target_os = "linux", not(any(shuttle, sim))))]
 pub(crate) fn is_asleep(thread: u32) -> Option<bool> {
     let stat = std::fs::read_to_string(format!("/proc/self/task/{thread}/stat")).ok()?;
     // The name before the state is in parentheses and may hold any character.
@@ -156,7 +156,7 @@ pub(crate) fn is_asleep(thread: u32) -> Option<bool> {
 
 /// Returns whether a thread that is asleep waits for another thread: for a lock or a condition, without a deadline.
 /// Returns `None` if the system does not report it.
-#[cfg(all(target_os = "linux", not(shuttle)))]
+#[cfg(all(target_os = "linux", not(any(shuttle, sim))))]
 fn waits_for_thread(thread: u32) -> Option<bool> {
     // The number of the system call and its arguments, in hexadecimal.
     let text = std::fs::read_to_string(format!("/proc/self/task/{thread}/syscall")).ok()?;
@@ -166,20 +166,23 @@ fn waits_for_thread(thread: u32) -> Option<bool> {
     Some(call == libc::SYS_futex && words.nth(3)? == "0x0")
 }
 
-#[cfg(not(any(target_os = "linux", shuttle)))]
+#[cfg(not(any(target_os = "linux", shuttle, sim)))]
 fn waits_for_thread(_: u32) -> Option<bool> {
     None
 }
 
-#[cfg(not(any(target_os = "linux", shuttle)))]
+#[cfg(not(any(target_os = "linux", shuttle, sim)))]
 pub(crate) fn cpu_clock(_: u32) -> Option<u64> {
     None
 }
 
-#[cfg(not(any(target_os = "linux", shuttle)))]
+#[cfg(not(any(target_os = "linux", shuttle, sim)))]
 pub(crate) fn is_asleep(_: u32) -> Option<bool> {
     None
 }
+
+#[cfg(sim)]
+pub(crate) use anabranch_sim::thread::{cpu_time as cpu_clock, is_asleep, waits_for_thread};
 
 /// The clock mostly stands still, and threads are mostly asleep. A slot is released only when all threads count as
 /// blocked, which would hardly ever happen otherwise.

@@ -193,7 +193,7 @@ impl Threads {
 
     /// Returns whether a thread runs a handler of the program. The handler may send, unlock or cancel what other
     /// threads wait for, even if its thread holds no slot.
-    #[cfg(all(target_os = "linux", not(any(shuttle, miri))))]
+    #[cfg(all(target_os = "linux", not(any(shuttle, sim, miri))))]
     pub(crate) fn is_in_handler(&self) -> bool {
         self.in_handlers.load(Ordering::Relaxed) > 0
     }

@@ -30,9 +30,16 @@
 use crate::sys::sync::full_fence;
 use crate::sys::sync::{Ordering, fence};
 
-#[cfg(not(any(loom, shuttle, miri)))]
+#[cfg(not(any(loom, shuttle, sim, miri)))]
 pub(crate) use crate::sys::asymmetric_fence::real::{heavy, is_available, light};
 
+/// Memory is sequentially consistent in a simulation, so this only costs nothing, and `heavy` costs what it should.
+#[cfg(sim)]
+pub(crate) fn light() {}
+
+#[cfg(sim)]
+pub(crate) use anabranch_sim::thread::barrier as heavy;
+
 #[cfg(any(shuttle, miri))]
 pub(crate) fn light() {
     fence(Ordering::SeqCst);
@@ -54,7 +61,7 @@ pub(crate) fn heavy() {
     fence(Ordering::SeqCst);
 }
 
-#[cfg(any(loom, shuttle, miri))]
+#[cfg(any(loom, shuttle, sim, miri))]
 pub(crate) fn is_available() -> bool {
     true
 }
@@ -87,7 +94,7 @@ impl Fence {
     }
 }
 
-#[cfg(not(any(loom, shuttle, miri)))]
+#[cfg(not(any(loom, shuttle, sim, miri)))]
 mod real {
     use std::sync::atomic::{Ordering, compiler_fence};
 

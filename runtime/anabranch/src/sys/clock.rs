@@ -1,7 +1,7 @@
 //! The clock. shuttle has none: there, time stands still for a while, and then jumps by a random one of the runtime's
 //! timeouts. So each timeout may have expired whenever a thread reads the clock.
 
-#[cfg(not(any(shuttle, all(target_family = "wasm", target_os = "unknown"))))]
+#[cfg(not(any(shuttle, sim, all(target_family = "wasm", target_os = "unknown"))))]
 pub(crate) use std::time::Instant;
 
 #[cfg(all(target_family = "wasm", target_os = "unknown", not(shuttle)))]
@@ -9,6 +9,9 @@ pub(crate) use self::none::{Instant, pass};
 
 #[cfg(shuttle)]
 pub(crate) use self::random::Instant;
+
+#[cfg(sim)]
+pub(crate) use anabranch_sim::time::Instant;
 
 /// WebAssembly outside of WASI has no clock. So each read of this clock advances it a little, because some loops end
 /// after a time. Time also jumps over each timed wait, which no other thread could end. So waits end in the right

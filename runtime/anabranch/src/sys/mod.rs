@@ -9,7 +9,7 @@ pub(crate) mod chance;
 pub(crate) mod channel;
 pub(crate) mod clock;
 pub(crate) mod diagnostics;
-#[cfg(all(any(unix, windows), not(any(loom, shuttle))))]
+#[cfg(all(any(unix, windows), not(any(loom, shuttle, sim))))]
 pub(crate) mod exit;
 pub(crate) mod free_list;
 #[cfg(all(unix, not(loom)))]

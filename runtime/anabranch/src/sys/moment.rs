@@ -1,13 +1,13 @@
 //! Moments for the question whether some time has passed. Cheaper than the clock where the processor has a counter of
 //! time.
 
-#[cfg(not(all(target_arch = "x86_64", not(any(miri, shuttle)))))]
+#[cfg(not(all(target_arch = "x86_64", not(any(miri, shuttle, sim)))))]
 pub(crate) use self::clock::Moment;
-#[cfg(all(target_arch = "x86_64", not(any(miri, shuttle))))]
+#[cfg(all(target_arch = "x86_64", not(any(miri, shuttle, sim))))]
 pub(crate) use self::counter::Moment;
 
 /// The time-stamp counter, whose rate is 1 to 5 GHz.
-#[cfg(all(target_arch = "x86_64", not(any(miri, shuttle))))]
+#[cfg(all(target_arch = "x86_64", not(any(miri, shuttle, sim))))]
 mod counter {
     use std::arch::x86_64::_rdtsc;
 
@@ -34,7 +34,7 @@ mod counter {
     }
 }
 
-#[cfg(not(all(target_arch = "x86_64", not(any(miri, shuttle)))))]
+#[cfg(not(all(target_arch = "x86_64", not(any(miri, shuttle, sim)))))]
 mod clock {
     use crate::sys::clock::Instant;
     use std::time::Duration;

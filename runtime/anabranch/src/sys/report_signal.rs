@@ -15,7 +15,10 @@ pub(crate) const VARIABLE: &str = "ANABRANCH_REPORT_SIGNAL";
 static CALLBACKS: Mutex<Vec<fn()>> = Mutex::new(Vec::new());
 
 /// The number of the thread that calls the functions, or 0.
-#[cfg_attr(any(not(target_os = "linux"), shuttle, miri), allow(dead_code, reason = "only Linux shows all threads"))]
+#[cfg_attr(
+    any(not(target_os = "linux"), shuttle, sim, miri),
+    allow(dead_code, reason = "only Linux shows all threads")
+)]
 static THREAD: AtomicU32 = AtomicU32::new(0);
 
 /// Adds a function that the signal calls, after those that were added before. Each is called once for a signal, or for
@@ -28,7 +31,10 @@ pub(crate) fn add(callback: fn()) {
 }
 
 /// Returns the system's number of the thread that waits for the signal, or 0 if there is none.
-#[cfg_attr(any(not(target_os = "linux"), shuttle, miri), allow(dead_code, reason = "only Linux shows all threads"))]
+#[cfg_attr(
+    any(not(target_os = "linux"), shuttle, sim, miri),
+    allow(dead_code, reason = "only Linux shows all threads")
+)]
 pub(crate) fn thread() -> u32 {
     THREAD.load(Ordering::Relaxed)
 }

@@ -12,11 +12,11 @@
 //! Source: Stoica, Abdel-Wahab: Earliest Eligible Virtual Deadline First (1995); Linux `sched_setattr(2)`.
 
 /// The shortest slice, in nanoseconds.
-#[cfg(all(target_os = "linux", not(any(loom, shuttle, miri))))]
+#[cfg(all(target_os = "linux", not(any(loom, shuttle, sim, miri))))]
 const SHORTEST: u64 = 100_000;
 
 /// The attributes of a thread as the system calls take them, in their first version.
-#[cfg(all(target_os = "linux", not(any(loom, shuttle, miri))))]
+#[cfg(all(target_os = "linux", not(any(loom, shuttle, sim, miri))))]
 #[derive(Default)]
 #[repr(C)]
 struct Attributes {
@@ -31,7 +31,7 @@ struct Attributes {
 }
 
 /// Asks for short slices for the calling thread, if it has the default policy. If the system refuses, nothing changes.
-#[cfg(all(target_os = "linux", not(any(loom, shuttle, miri))))]
+#[cfg(all(target_os = "linux", not(any(loom, shuttle, sim, miri))))]
 pub(crate) fn shorten() {
     const SIZE: u32 = size_of::<Attributes>() as u32;
     let mut attributes = Attributes::default();
@@ -46,5 +46,5 @@ pub(crate) fn shorten() {
     unsafe { libc::syscall(libc::SYS_sched_setattr, 0, &raw const attributes, 0) };
 }
 
-#[cfg(not(all(target_os = "linux", not(any(loom, shuttle, miri)))))]
+#[cfg(not(all(target_os = "linux", not(any(loom, shuttle, sim, miri)))))]
 pub(crate) fn shorten() {}

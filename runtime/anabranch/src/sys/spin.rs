@@ -70,7 +70,7 @@ impl<T> SpinLock<T> {
 #[cold]
 fn patiently(is_taken: &AtomicBool) {
     #[cfg(not(any(loom, shuttle)))]
-    (0..SPINS).for_each(|_| std::hint::spin_loop());
+    (0..SPINS).for_each(|_| crate::sys::sync::hint::spin_loop());
     // In the models other threads run, and the next swap checks the lock.
     let mut is_new = cfg!(loom);
     spin_while(|| std::mem::take(&mut is_new) || !cfg!(loom) && is_taken.load(Ordering::Relaxed));

@@ -1,5 +1,5 @@
-//! std, loom or shuttle. Every module takes its atomics and locks from here. So loom and shuttle check the code that
-//! ships.
+//! std, loom, shuttle or virtual cores (`tools/anabranch-sim`). Every module takes its atomics and locks from here. So
+//! loom and shuttle check the code that ships, and virtual cores run it.
 //!
 //! [`Cell`] and [`Arc`] are for data that one thread hands to another: loom reports two concurrent accesses, and an
 //! access after the drop.
@@ -7,7 +7,7 @@
 #[cfg(not(loom))]
 pub(crate) use std::{cell::Cell, sync::Arc};
 
-#[cfg(not(any(loom, shuttle)))]
+#[cfg(not(any(loom, shuttle, sim)))]
 pub(crate) use std::{
     hint,
     sync::{
@@ -34,6 +34,18 @@ pub(crate) use shuttle::{
         atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence},
     },
 };
+
+#[cfg(sim)]
+pub(crate) use anabranch_sim::{
+    atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence},
+    hint,
+    lock::{Condvar, Mutex, MutexGuard},
+};
+
+#[cfg(sim)]
+use anabranch_sim::{hint::Backoff as StepBackoff, thread::sleep};
+#[cfg(not(any(loom, shuttle, sim)))]
+use {crossbeam_utils::Backoff as StepBackoff, std::thread::sleep};
 
 /// Locks a mutex, even if another thread panicked while it held the lock. No critical section of the runtime runs user
 /// code, so the data is consistent.
@@ -104,7 +116,7 @@ const LONGEST_SLEEP: std::time::Duration = std::time::Duration::from_millis(1);
 /// The pause of a thread between two checks: see [`spin_while`].
 #[cfg(not(any(loom, shuttle)))]
 struct Backoff {
-    backoff: crossbeam_utils::Backoff,
+    backoff: StepBackoff,
     yields: u32,
     sleep: std::time::Duration,
 }
@@ -112,7 +124,7 @@ struct Backoff {
 #[cfg(not(any(loom, shuttle)))]
 impl Backoff {
     fn new() -> Self {
-        Self { backoff: crossbeam_utils::Backoff::new(), yields: 0, sleep: SHORTEST_SLEEP }
+        Self { backoff: StepBackoff::new(), yields: 0, sleep: SHORTEST_SLEEP }
     }
 
     fn pause(&mut self) {
@@ -120,7 +132,7 @@ impl Backoff {
             self.backoff.snooze();
             self.yields += 1;
         } else {
-            std::thread::sleep(self.sleep);
+            sleep(self.sleep);
             self.sleep = LONGEST_SLEEP.min(self.sleep * 2);
         }
     }

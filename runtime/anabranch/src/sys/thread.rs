@@ -1,6 +1,6 @@
 //! Threads: starting them, thread-locals, and the system's information about them.
 
-#[cfg(not(shuttle))]
+#[cfg(not(any(shuttle, sim)))]
 pub(crate) use std::{
     thread::{Builder, JoinHandle, current, yield_now},
     thread_local,
@@ -11,11 +11,16 @@ pub(crate) use self::shuttled::{Builder, LocalCell, thread_local};
 #[cfg(shuttle)]
 pub(crate) use shuttle::thread::{JoinHandle, current, yield_now};
 
+#[cfg(sim)]
+pub(crate) use anabranch_sim::thread::{
+    Builder, JoinHandle, core, cores, current, identity, number as number_of_current, thread_local, yield_now,
+};
+
 /// Returns an address that belongs to the calling thread while it lives.
 ///
 /// On Linux on x86-64 this is the address of the thread's control block, which the ABI stores at the start of that
 /// block. Reading it is one load, also if this is inlined into another crate. A thread-local would need a call there.
-#[cfg(all(target_os = "linux", target_arch = "x86_64", not(any(loom, shuttle, miri))))]
+#[cfg(all(target_os = "linux", target_arch = "x86_64", not(any(loom, shuttle, sim, miri))))]
 #[inline(always)]
 pub(crate) fn identity() -> *mut () {
     let block: *mut ();
@@ -26,7 +31,7 @@ pub(crate) fn identity() -> *mut () {
 }
 
 /// Returns an address that belongs to the calling thread while it lives.
-#[cfg(not(any(all(target_os = "linux", target_arch = "x86_64", not(any(shuttle, miri))), loom)))]
+#[cfg(not(any(all(target_os = "linux", target_arch = "x86_64", not(any(shuttle, miri))), loom, sim)))]
 #[inline(always)]
 pub(crate) fn identity() -> *mut () {
     #[cfg(shuttle)]
@@ -60,6 +65,7 @@ pub(crate) const CAN_START: bool =
     !cfg!(all(target_family = "wasm", any(target_os = "unknown", not(target_feature = "atomics"))));
 
 /// Returns the number of threads that the machine runs at a time for this process.
+#[cfg(not(sim))]
 pub(crate) fn cores() -> usize {
     #[cfg(shuttle)]
     return crate::sys::chance::up_to(4);
@@ -152,6 +158,7 @@ mod tests {
 }
 
 /// Returns the system's number of the calling thread, or 0 if it has none that is useful here.
+#[cfg(not(sim))]
 pub(crate) fn number_of_current() -> u32 {
     #[cfg(shuttle)]
     return usize::from(current().id()) as u32 + 1;
@@ -163,6 +170,7 @@ pub(crate) fn number_of_current() -> u32 {
 }
 
 /// Returns the number of the core that runs the calling thread, or 0 if the system does not tell.
+#[cfg(not(sim))]
 pub(crate) fn core() -> usize {
     #[cfg(all(target_os = "linux", not(any(loom, shuttle, miri))))]
     // SAFETY: the call has no preconditions. It fails, with -1, only on a kernel that lacks it.
@@ -172,13 +180,13 @@ pub(crate) fn core() -> usize {
 }
 
 /// Returns how long the calling thread has run, in nanoseconds.
-#[cfg(all(unix, not(any(loom, shuttle))))]
+#[cfg(all(unix, not(any(loom, shuttle, sim))))]
 pub(crate) fn cpu_time() -> Option<u64> {
     clock_time(libc::CLOCK_THREAD_CPUTIME_ID)
 }
 
 /// Returns what a clock of the system shows, in nanoseconds, or `None` if there is no such clock.
-#[cfg(all(unix, not(any(loom, shuttle))))]
+#[cfg(all(unix, not(any(loom, shuttle, sim))))]
 pub(crate) fn clock_time(clock: libc::clockid_t) -> Option<u64> {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: `time` is a live timespec, which the call writes.
@@ -187,8 +195,8 @@ pub(crate) fn clock_time(clock: libc::clockid_t) -> Option<u64> {
 }
 
 /// Returns `None`: on this system the time that a thread has run is too coarse to be of use.
-#[cfg(not(all(unix, not(any(loom, shuttle)))))]
-#[cfg_attr(any(loom, shuttle, not(windows)), expect(dead_code, reason = "no trace asks for it"))]
+#[cfg(not(all(unix, not(any(loom, shuttle, sim)))))]
+#[cfg_attr(any(loom, shuttle, sim, not(windows)), expect(dead_code, reason = "no trace asks for it"))]
 pub(crate) fn cpu_time() -> Option<u64> {
     None
 }

@@ -4,7 +4,7 @@
 //! unwinds, std reports that all do. This module therefore counts panics per shuttle thread: those that
 //! [`resume_unwind`] throws. (A panic of an assertion ends the test anyway.) A catch restores the count from its start.
 
-#[cfg(not(shuttle))]
+#[cfg(not(any(shuttle, sim)))]
 pub(crate) use std::{
     panic::{catch_unwind, resume_unwind},
     thread::panicking,
@@ -12,6 +12,9 @@ pub(crate) use std::{
 
 #[cfg(shuttle)]
 pub use self::counted::{catch_unwind, panicking, resume_unwind};
+
+#[cfg(sim)]
+pub(crate) use anabranch_sim::unwind::{catch_unwind, panicking, resume_unwind};
 
 /// Aborts if the guarded code unwinds. That code catches its own panics, and other work may wait on its stack.
 pub(crate) struct AbortOnUnwind;

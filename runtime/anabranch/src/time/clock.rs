@@ -81,9 +81,9 @@ impl Clock {
     #[inline]
     pub fn now(&self) -> Instant {
         match &self.0 {
-            #[cfg(not(shuttle))]
+            #[cfg(not(any(shuttle, sim)))]
             Source::System { .. } => Instant::now(),
-            #[cfg(shuttle)]
+            #[cfg(any(shuttle, sim))]
             Source::System { origin } => *origin + Duration::from_nanos(self.tick()),
             Source::Manual(manual) => manual.origin() + manual.elapsed(),
         }
@@ -96,9 +96,9 @@ impl Clock {
     #[inline]
     pub(crate) fn tick(&self) -> Tick {
         match &self.0 {
-            #[cfg(not(any(shuttle, all(target_family = "wasm", target_os = "unknown"))))]
+            #[cfg(not(any(shuttle, sim, all(target_family = "wasm", target_os = "unknown"))))]
             Source::System { origin } => nanos(origin.elapsed()),
-            #[cfg(any(shuttle, all(target_family = "wasm", target_os = "unknown")))]
+            #[cfg(any(shuttle, sim, all(target_family = "wasm", target_os = "unknown")))]
             Source::System { .. } => nanos(crate::sys::clock::Instant::now().since_the_first()),
             Source::Manual(manual) => manual.tick(),
         }

@@ -59,23 +59,23 @@
 //! look at the clock. Fibers are not as cheap as otherwise: each switch passes through the worker's own stack and
 //! records two events. An event takes 16 bytes.
 
-#[cfg(all(any(unix, windows), not(any(loom, shuttle))))]
+#[cfg(all(any(unix, windows), not(any(loom, shuttle, sim))))]
 mod auto;
-#[cfg(all(any(unix, windows), not(any(loom, shuttle))))]
+#[cfg(all(any(unix, windows), not(any(loom, shuttle, sim))))]
 mod file;
-#[cfg(all(any(unix, windows), not(any(loom, shuttle))))]
+#[cfg(all(any(unix, windows), not(any(loom, shuttle, sim))))]
 mod lane;
-#[cfg(all(any(unix, windows), not(any(loom, shuttle))))]
+#[cfg(all(any(unix, windows), not(any(loom, shuttle, sim))))]
 mod sites;
-#[cfg(all(any(unix, windows), not(any(loom, shuttle))))]
+#[cfg(all(any(unix, windows), not(any(loom, shuttle, sim))))]
 mod span;
-#[cfg(all(any(unix, windows), not(any(loom, shuttle))))]
+#[cfg(all(any(unix, windows), not(any(loom, shuttle, sim))))]
 mod store;
 mod tracer;
 pub(crate) mod work_span;
 
 pub(crate) use self::tracer::{Origin, Tracer};
-#[cfg(all(any(unix, windows), not(any(loom, shuttle))))]
+#[cfg(all(any(unix, windows), not(any(loom, shuttle, sim))))]
 pub use self::{
     file::{Summary, save, write_to},
     span::{Span, mark, span},

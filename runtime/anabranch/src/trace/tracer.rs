@@ -28,17 +28,17 @@ impl Tracer {
 
     #[inline(always)]
     pub(crate) fn is_on(self) -> bool {
-        cfg!(all(any(unix, windows), not(any(loom, shuttle)))) && self.is_on
+        cfg!(all(any(unix, windows), not(any(loom, shuttle, sim)))) && self.is_on
     }
 
     /// Returns whether the pool measures work and span.
     #[inline(always)]
     pub(crate) fn measures(self) -> bool {
-        cfg!(all(any(unix, windows), not(any(loom, shuttle)))) && self.measures
+        cfg!(all(any(unix, windows), not(any(loom, shuttle, sim)))) && self.measures
     }
 }
 
-#[cfg(all(any(unix, windows), not(any(loom, shuttle))))]
+#[cfg(all(any(unix, windows), not(any(loom, shuttle, sim))))]
 mod on {
     use super::*;
     use crate::trace::{auto, lane, sites, store};
@@ -137,7 +137,7 @@ mod on {
 }
 
 /// Where there are no files to write, or a model checker decides how time passes.
-#[cfg(not(all(any(unix, windows), not(any(loom, shuttle)))))]
+#[cfg(not(all(any(unix, windows), not(any(loom, shuttle, sim)))))]
 mod off {
     use super::*;
 
