@@ -52,6 +52,17 @@ fn trees_and_loops_have_correct_results() {
 }
 
 #[test]
+fn fibers_run_on_all_cores() {
+    fn burst(pool: &Pool) {
+        pool.run(|cx| cx.scope(|s| (0..400).for_each(|_| drop(s.spawn(|_| work(Duration::from_micros(200)))))));
+    }
+    let micros = CORES.map(|cores| in_pool(Machine::small_vm(cores), 0, burst).elapsed.as_micros() as usize);
+    for (cores, micros) in CORES.into_iter().zip(micros) {
+        assert!((80_000..100_000).contains(&(micros * cores)), "{cores} cores: {micros} us");
+    }
+}
+
+#[test]
 fn equal_seeds_give_equal_runs() {
     for cores in CORES {
         let machine = || Machine::large_vm(cores);

@@ -1,0 +1,86 @@
+//! How long programs of forks take on virtual cores.
+//!
+//! `table` prints the times of all programs on 1 to 64 cores of three machines, and how many times the bound of a
+//! greedy scheduler that is. `validate` prints times beside those that were measured on 16 real cores.
+
+mod program;
+
+use anabranch_sim::{LineAllocator, Machine};
+use program::{Program, Scenario};
+use std::{process::ExitCode, time::Duration};
+
+#[global_allocator]
+static ALLOCATOR: LineAllocator = LineAllocator;
+
+const fn micros(micros: u64) -> Duration {
+    Duration::from_micros(micros)
+}
+
+const fn tree(leaves: u64) -> Program {
+    Program::Tree { leaves, grain: Duration::from_nanos(10) }
+}
+
+const fn cycle(iteration: u64, gap: u64) -> Program {
+    Program::Loop { count: 64, iteration: micros(iteration), gap: micros(gap) }
+}
+
+const NESTED: Program = Program::Nested { outer: 16, inner: 64, iteration: micros(10) };
+
+const BURST: Program = Program::Burst { fibers: 400, computation: micros(200) };
+
+/// The seeds for each figure of the table, and of the validation.
+const TABLE_SEEDS: u64 = 3;
+const VALIDATION_SEEDS: u64 = 10;
+
+/// Loops of 64 iterations on 16 cores of a virtual machine on Intel Xeons, by `docs/BENCHMARKS.md`: the iteration and
+/// the gap, and the lower and the higher one of two medians, all in microseconds.
+const REAL: [(u64, u64, u64, u64); 6] = [
+    (20, 50, 165, 172),
+    (20, 300, 265, 280),
+    (20, 1_000, 318, 322),
+    (50, 1_000, 449, 502),
+    (100, 1_000, 681, 767),
+    (50, 5_000, 499, 511),
+];
+
+fn main() -> ExitCode {
+    match std::env::args().nth(1).as_deref() {
+        Some("table") => print_table(),
+        Some("validate") => validate(),
+        _ => {
+            eprintln!("usage: scheduler table|validate");
+            return ExitCode::FAILURE;
+        }
+    }
+    ExitCode::SUCCESS
+}
+
+fn print_table() {
+    let cores = [1, 2, 4, 8, 16, 32, 64];
+    let mut programs = vec![tree(1_000_000)];
+    programs.extend([20, 100, 1_000].into_iter().flat_map(|t| [0, 50, 1_000, 5_000].map(|gap| cycle(t, gap))));
+    programs.extend([NESTED, BURST]);
+    let small: fn(usize) -> Machine = Machine::small_vm;
+    for (name, machine) in [("small VM", small), ("large VM", Machine::large_vm), ("server", Machine::server)] {
+        let heads = cores.map(|cores| format!("{cores:>15}")).concat();
+        println!("\n{name}: us, and times the greedy bound\n{:36}{heads}", "cores");
+        for program in &programs {
+            let cell = |cores| {
+                let scenario = Scenario { program: *program, machine: machine(cores), threads: cores };
+                let (time, greedy) = (scenario.measure(TABLE_SEEDS), scenario.greedy());
+                format!("{:>10.1}{:>5.2}", time.as_secs_f64() * 1e6, time.div_duration_f64(greedy))
+            };
+            println!("{:36}{}", program.to_string(), cores.map(cell).concat());
+        }
+    }
+}
+
+fn validate() {
+    println!("{:36}{:>10}{:>8}{:>8}", "us, on 16 cores", "real", "virtual", "ratio");
+    for (iteration, gap, low, high) in REAL {
+        let scenario = Scenario { program: cycle(iteration, gap), machine: Machine::large_vm(16), threads: 16 };
+        let time = scenario.measure(VALIDATION_SEEDS).as_secs_f64() * 1e6;
+        let ratio = time / low.midpoint(high) as f64;
+        println!("{:36}{:>10}{time:>8.0}{ratio:>8.2}", scenario.program, format!("{low}..{high}"));
+    }
+}
