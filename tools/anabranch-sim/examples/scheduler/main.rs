@@ -1,9 +1,12 @@
 //! How long programs of forks take on virtual cores.
 //!
 //! `table` prints the times of all programs on 1 to 64 cores of three machines, and how many times the bound of a
-//! greedy scheduler that is. `validate` prints times beside those that were measured on 16 real cores.
+//! greedy scheduler that is. `validate` prints times beside those that were measured on 16 real cores. `check` compares
+//! some programs with their recorded times, and fails if one takes longer by more than 2%. `record` writes these times
+//! to the file, always with `--release`: another profile has other stack frames, and so other cache lines.
 
 mod program;
+mod recorded;
 
 use anabranch_sim::{LineAllocator, Machine};
 use program::{Program, Scenario};
@@ -47,8 +50,10 @@ fn main() -> ExitCode {
     match std::env::args().nth(1).as_deref() {
         Some("table") => print_table(),
         Some("validate") => validate(),
+        Some("check") => return recorded::check(&scenarios()),
+        Some("record") => recorded::record(&scenarios()),
         _ => {
-            eprintln!("usage: scheduler table|validate");
+            eprintln!("usage: scheduler table|validate|check|record");
             return ExitCode::FAILURE;
         }
     }
@@ -83,4 +88,29 @@ fn validate() {
         let ratio = time / low.midpoint(high) as f64;
         println!("{:36}{:>10}{time:>8.0}{ratio:>8.2}", scenario.program, format!("{low}..{high}"));
     }
+}
+
+/// The programs whose times are recorded, each with its number of seeds. Other seeds give other times, so there are
+/// enough of them for a mean that varies by less than 1.5%.
+fn scenarios() -> Vec<(String, Scenario, u64)> {
+    let on = |name: &str, machine: Machine, threads: usize, program: Program, seeds| {
+        let name = format!("{program}; {name}, {} cores, {threads} threads", machine.cores());
+        (name, Scenario { program, machine, threads }, seeds)
+    };
+    let small = |threads, program, seeds| on("small VM", Machine::small_vm(2), threads, program, seeds);
+    let large = |program, seeds| on("large VM", Machine::large_vm(16), 16, program, seeds);
+    let server = |program, seeds| on("server", Machine::server(64), 64, program, seeds);
+    vec![
+        small(2, tree(200_000), 16),
+        small(2, cycle(20, 50), 4),
+        small(6, cycle(100, 0), 4),
+        large(tree(200_000), 96),
+        large(cycle(20, 0), 24),
+        large(cycle(20, 1_000), 8),
+        large(cycle(100, 50), 8),
+        large(NESTED, 40),
+        large(BURST, 40),
+        server(cycle(100, 1_000), 6),
+        server(NESTED, 40),
+    ]
 }
