@@ -79,6 +79,11 @@ struct Slot<R: Source> {
 /// Members can be added and removed at any time. The set reports once that the channel of a member has closed, and the
 /// member then leaves.
 ///
+/// **Order.** The values of each member arrive in the order in which they were sent. The order between members is
+/// relaxed: a value may arrive after a value that was sent later to another member, even if the first send happened
+/// before the second. If a program needs that order, all senders should use one channel, or drop their senders: all
+/// values of a member arrive before its [`Closed`].
+///
 /// A member should be the only receiver of its channel: it holds back values that arrive while the set is not
 /// receiving.
 ///

@@ -148,7 +148,7 @@ fn set_works_with_deadlines_selections_and_tasks() {
 }
 
 #[test]
-fn sets_lose_nothing_under_load() {
+fn sets_lose_nothing_and_keep_the_order_of_each_member_under_load() {
     watchdog(LONG, || {
         let tally = Tally::default();
         let mut set = ReceiverSet::new();
@@ -164,15 +164,17 @@ fn sets_lose_nothing_under_load() {
                 let tally = tally.clone();
                 thread::spawn(move || {
                     for n in 0..2000 {
-                        senders[n * 7 % 25].try_send(tally.make()).unwrap();
+                        senders[n * 7 % 25].try_send((n, tally.make())).unwrap();
                     }
                 })
             })
             .collect();
-        let mut received = 0;
+        let (mut received, mut last) = (0, HashMap::new());
         pool(2).run(|cx| {
-            while let Ok((_, got)) = set.recv(cx) {
-                received += usize::from(got.is_ok());
+            while let Ok((member, got)) = set.recv(cx) {
+                let Ok((n, _)) = got else { continue };
+                received += 1;
+                assert!(last.insert(member, n).is_none_or(|last| last < n), "the order of {member:?}");
             }
         });
         threads.into_iter().for_each(|thread| thread.join().unwrap());
