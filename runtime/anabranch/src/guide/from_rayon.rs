@@ -35,6 +35,7 @@
 //! | `par_sort`, `par_sort_by_key`, `par_sort_unstable`, .. | the same | also methods of `ParallelSliceMut` |
 //! | `ParallelString`: `par_chars`, `par_lines`, `par_split`, .. | the same | |
 //! | slices, `Vec`, `Box<[T]>`, arrays, `Option`, `Result`, tuples, collections of std | the same | |
+//! | `imbl::Vector`, by imbl's feature `rayon` | with the feature `imbl` | also by value; not `par_iter_mut` |
 //! | ranges of integers and of `char` | the same | all are [indexed](#additions) |
 //! | `iter::{empty, once, repeat, repeat_n, split, walk_tree, ..}` | the same | |
 //! | `map`, `filter`, `flat_map`, `fold`, `zip`, `chunks`, and all other adapters | the same | |

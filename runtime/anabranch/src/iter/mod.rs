@@ -28,6 +28,8 @@ mod sort;
 mod sources;
 mod terminal;
 
+#[cfg(feature = "imbl")]
+pub use self::sources::imbl;
 pub use self::{
     adapters::{
         CancelledBy, Chain, Chunks, Cloned, Copied, Dedup, DedupByKey, Deterministic, Enumerate, ExponentialBlocks,

@@ -130,6 +130,12 @@ impl Tally {
     }
 }
 
+impl Clone for Counted {
+    fn clone(&self) -> Self {
+        Tally(Arc::clone(&self.0)).make()
+    }
+}
+
 impl Drop for Counted {
     fn drop(&mut self) {
         self.0.dropped.fetch_add(1, Ordering::Relaxed);

@@ -5,6 +5,8 @@ pub(super) mod bridged;
 pub mod collections;
 pub(super) mod drain;
 pub(super) mod generate;
+#[cfg(feature = "imbl")]
+pub mod imbl;
 pub mod option;
 pub(super) mod owned;
 mod producer;

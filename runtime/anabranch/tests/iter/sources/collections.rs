@@ -83,6 +83,21 @@ fn queue_is_cut_in_both_of_its_slices() {
     assert!(have_two > 0, "no queue had two slices");
 }
 
+#[cfg(feature = "imbl")]
+#[test]
+fn tree_vector_is_cut_in_its_chunks() {
+    for len in LENGTHS {
+        let mut vector: imbl::Vector<u64> = (0..len as u64).collect();
+        check_indexed(vector.iter(), || vector.par_iter());
+        // Trees that were cut and joined have chunks of all lengths, and share them with other vectors.
+        let right = vector.split_off(len / 3);
+        vector.append(right.clone());
+        vector.append(right);
+        check_indexed(vector.iter(), || vector.par_iter());
+        check_indexed(vector.clone(), || vector.clone().into_par_iter());
+    }
+}
+
 #[test]
 fn options_and_results_have_one_item_or_none() {
     let error = || Err::<i32, &str>("no");

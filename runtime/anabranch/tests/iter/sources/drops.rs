@@ -24,6 +24,11 @@ macro_rules! each_source {
         $check;
         let $source = || counted(&$tally, 500).into_iter().collect::<VecDeque<_>>().into_par_iter();
         $check;
+        #[cfg(feature = "imbl")]
+        {
+            let $source = || counted(&$tally, 500).into_iter().collect::<imbl::Vector<_>>().into_par_iter();
+            $check;
+        }
     }};
 }
 
