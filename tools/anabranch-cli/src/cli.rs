@@ -1,6 +1,6 @@
 //! The command line: its subcommands, and usage errors in one line.
 
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::exit::{BUILD_ALL, EXIT_CODES, Failure};
@@ -52,7 +52,12 @@ pub fn parse() -> Result<Command, Failure> {
                 Err(Failure::Usage(format!("say what to run\n\n{}", error.render()).trim_end().to_owned()))
             }
             _ => {
-                let reason = one_line(&error.render().to_string());
+                let reason = match error.get(ContextKind::InvalidArg) {
+                    Some(ContextValue::String(arg)) if arg == "--mpi" && error.kind() == ErrorKind::UnknownArgument => {
+                        "only `graph500` and `bfs` run over MPI".to_owned()
+                    }
+                    _ => one_line(&error.render().to_string()),
+                };
                 if error.kind() == ErrorKind::InvalidSubcommand && cfg!(not(feature = "full")) {
                     let only = "this build has `graph500` alone";
                     return Err(Failure::Usage(format!("{reason}; {only}, for the others {BUILD_ALL}")));
@@ -69,12 +74,15 @@ pub fn parse() -> Result<Command, Failure> {
     }
 }
 
-/// Returns clap's message without its usage paragraph, on one line.
+/// The begins of paragraphs of clap's messages that are not printed.
+const LEFT_OUT: [&str; 3] = ["Usage:", "For more information", "tip: to pass "];
+
+/// Returns clap's message on one line, without its usage paragraph, and without the tip how to pass an option as a value.
 fn one_line(message: &str) -> String {
     let line = message
         .split("\n\n")
         .map(str::trim)
-        .filter(|paragraph| !paragraph.starts_with("Usage:") && !paragraph.starts_with("For more information"))
+        .filter(|paragraph| LEFT_OUT.iter().all(|start| !paragraph.starts_with(start)))
         .map(|paragraph| paragraph.split_whitespace().collect::<Vec<_>>().join(" "))
         .collect::<Vec<_>>()
         .join("; ");

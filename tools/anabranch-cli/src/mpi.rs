@@ -9,9 +9,6 @@ use graph500_mpi::Mpi;
 
 use crate::exit::{Failure, print_message};
 
-/// The commands that have the option `--mpi`.
-const COMMANDS: [&str; 2] = ["graph500", "bfs"];
-
 /// Starts MPI.
 pub fn start() -> Result<Mpi, Failure> {
     Mpi::start().map_err(|error| Failure::Run(error.to_string()))
@@ -19,8 +16,7 @@ pub fn start() -> Result<Mpi, Failure> {
 
 /// Returns whether the arguments ask for a run with MPI, even if they are wrong otherwise.
 pub fn is_requested() -> bool {
-    let mut args = std::env::args_os().skip(1);
-    args.next().is_some_and(|command| COMMANDS.iter().any(|known| command == *known)) && args.any(|arg| arg == "--mpi")
+    std::env::args_os().skip(2).any(|arg| arg == "--mpi")
 }
 
 /// Ends all processes of the run, because the arguments of this one are wrong.

@@ -6,7 +6,7 @@ use crate::{
 };
 use std::{
     env,
-    ffi::OsString,
+    ffi::{OsStr, OsString},
     fs, panic,
     path::{Path, PathBuf},
     process,
@@ -19,6 +19,8 @@ use std::{
 const FILE: &str = "ANABRANCH_TRACE";
 const MEMORY: &str = "ANABRANCH_TRACE_MEMORY";
 const WORK_SPAN: &str = "ANABRANCH_TRACE_WORK_SPAN";
+/// The variables by which Open MPI, MPICH and launchers with PMIx tell a process its rank.
+const RANKS: [&str; 3] = ["OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"];
 
 /// Returns whether the environment asks for a trace. The first call prepares to write it.
 pub(super) fn is_on() -> bool {
@@ -41,7 +43,8 @@ fn prepare(file: OsString, memory: Option<OsString>) -> Option<PathBuf> {
     if file.is_empty() {
         return None;
     }
-    let path = with_process(&file, process::id());
+    let rank = RANKS.iter().find_map(|rank| env::var(rank).ok());
+    let path = own_path(&file, process::id(), rank.as_deref());
     match memory.map(|memory| mebibytes(&memory).ok_or(memory)) {
         None => {}
         Some(Ok(bytes)) => store::lock().set_memory(bytes),
@@ -68,9 +71,19 @@ fn prepare(file: OsString, memory: Option<OsString>) -> Option<PathBuf> {
     Some(path)
 }
 
-/// Replaces `%p` by the number of the process. A file name that is not UTF-8 is left as it is.
-fn with_process(file: &OsString, process: u32) -> PathBuf {
-    file.to_str().map_or_else(|| PathBuf::from(file), |file| PathBuf::from(file.replace("%p", &process.to_string())))
+/// Replaces `%p` by the number of the process. Without `%p`, the name of a regular file gets the rank of the process, if
+/// it has one: all ranks of a run have the same environment, and would overwrite one file. A file name that is not UTF-8
+/// is left as it is.
+fn own_path(file: &OsString, process: u32, rank: Option<&str>) -> PathBuf {
+    let path = Path::new(file);
+    let Some(text) = file.to_str() else { return path.into() };
+    match (rank, path.file_stem().and_then(OsStr::to_str)) {
+        (Some(rank), Some(stem)) if !text.contains("%p") && !fs::metadata(path).is_ok_and(|data| !data.is_file()) => {
+            let extension = path.extension().and_then(OsStr::to_str).map_or(String::new(), |name| format!(".{name}"));
+            path.with_file_name(format!("{stem}-{rank}{extension}"))
+        }
+        _ => text.replace("%p", &process.to_string()).into(),
+    }
 }
 
 /// Returns the bytes that a number of MiB stands for.
@@ -112,9 +125,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn process_number_replaces_its_sign() {
-        assert_eq!(with_process(&"a-%p.trace".into(), 17), Path::new("a-17.trace"));
-        assert_eq!(with_process(&"plain".into(), 17), Path::new("plain"));
+    fn processes_of_a_run_write_to_different_files() {
+        let own = |file: &str, rank| own_path(&file.into(), 17, rank);
+        assert_eq!(own("a-%p.trace", None), Path::new("a-17.trace"));
+        assert_eq!(own("a-%p.trace", Some("3")), Path::new("a-17.trace"));
+        assert_eq!(own("plain", None), Path::new("plain"));
+        assert_eq!(own("plain", Some("3")), Path::new("plain-3"));
+        assert_eq!(own("x.y/a.trace", Some("3")), Path::new("x.y/a-3.trace"));
+        assert_eq!(own(".", Some("3")), Path::new("."), "a directory");
     }
 
     #[test]

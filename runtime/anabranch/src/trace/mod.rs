@@ -18,6 +18,9 @@
 //! | `ANABRANCH_TRACE_MEMORY` | the memory for events, in MiB; 64 if it is unset |
 //! | `ANABRANCH_TRACE_WORK_SPAN` | `1` measures work and span; see [below](#work-and-span) |
 //!
+//! The processes of MPI have the same environment. Without `%p` in the name, each appends its rank: process 3 writes
+//! `run-3.trace`.
+//!
 //! The file is also written at the first panic, with `.panic` appended to its name, and on Unix at the signal that
 //! `ANABRANCH_REPORT_SIGNAL` names, such as `USR1`. A process that is killed writes nothing. A program can do the same
 //! for some of its pools by [`Builder::trace`](crate::Builder::trace) and [`save`].
