@@ -121,15 +121,14 @@ pub fn run_built(config: &Config, built: Built, observer: &dyn Observer) -> Resu
     let mut search = Search::with(&graph, config.bfs, config.techniques)?;
     let mut validator = None;
     if config.validate {
+        // First, because the sort takes long: the phase has begun then, as an observer can tell.
+        observer.begin(Phase::Validation, keys.len() as u64);
         validate::sort(&mut edges);
         validator = Some(Validator::of_graph(validate::Tuples::Narrow(&edges), graph.num_vertices())?);
     }
     let mut searches = Vec::with_capacity(keys.len());
     let (mut searching, mut validating) = (Duration::ZERO, Duration::ZERO);
     observer.begin(Phase::Search, keys.len() as u64);
-    if config.validate {
-        observer.begin(Phase::Validation, keys.len() as u64);
-    }
     for &key in &keys {
         let (reach, time) = timed(|| search.run(key, observer));
         let reach = reach?;

@@ -67,6 +67,15 @@ pub fn count(number: u64) -> String {
     text
 }
 
+/// Formats a number of things. `noun` is in the singular.
+pub fn counted(number: u64, noun: &str) -> String {
+    match (number, noun.strip_suffix("ex")) {
+        (1, _) => format!("1 {noun}"),
+        (_, Some(stem)) => format!("{} {stem}ices", count(number)),
+        _ => format!("{} {noun}s", count(number)),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -113,5 +122,10 @@ mod tests {
         assert_eq!(count(0), "0");
         assert_eq!(count(999), "999");
         assert_eq!(count(16_777_216), "16,777,216");
+        assert_eq!(counted(1, "vertex") + " and " + &counted(2, "thread"), "1 vertex and 2 threads");
+        assert_eq!(
+            counted(0, "vertex") + " and " + &counted(1000, "undirected edge"),
+            "0 vertices and 1,000 undirected edges"
+        );
     }
 }

@@ -126,6 +126,10 @@ fn how_often(count: u64) -> String {
     if count == 1 { "once".into() } else { format!("{count} times") }
 }
 
+fn many(count: u64, one: &str, more: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { more })
+}
+
 fn waits(count: u64) -> String {
     let who = if count == 1 { "a fiber or thread waits" } else { "fibers or threads wait" };
     format!("{who} {}", how_often(count))
@@ -140,7 +144,11 @@ fn advice(finding: &Finding, threads: u64, cores: Option<u64>) -> Option<String>
         (Cause::Idle, Subject::Piece) if finding.share >= 0.1 => "Divide the work into more pieces.",
         (Cause::Machine, Subject::Program) => {
             let cores = cores.filter(|&cores| cores < threads)?;
-            return Some(format!("The machine has {cores} cores for {threads} threads: use at most {cores} threads."));
+            return Some(format!(
+                "The machine has {} for {threads} threads: use at most {}.",
+                many(cores, "core", "cores"),
+                many(cores, "thread", "threads")
+            ));
         }
         _ => return None,
     };
@@ -160,9 +168,13 @@ pub(super) fn note(
         return;
     }
     if explanation.lost_events > 0 {
-        let (lost, begin) = (explanation.lost_events, time(explanation.begin as f64 / 1e9));
+        let begin = time(explanation.begin as f64 / 1e9);
         notes.push(format!(
-            "The {lost} oldest events were lost. The figures are for the time from {begin} after the begin of the trace."
+            "{} lost. The figures are for the time from {begin} after the begin of the trace.",
+            match explanation.lost_events {
+                1 => "The oldest event was".to_owned(),
+                lost => format!("The {lost} oldest events were"),
+            }
         ));
     }
     let is_unknown = |lane: &&Lane| {
@@ -171,7 +183,10 @@ pub(super) fn note(
     };
     let unknown = trace.lanes.iter().filter(is_unknown).count();
     if unknown > 0 && lost_pool(trace).is_none() {
-        notes.push(format!("{unknown} threads are left out: it was lost to which of several pools they belong."));
+        notes.push(format!(
+            "{} left out: it was lost to which of several pools they belong.",
+            many(unknown as u64, "thread is", "threads are")
+        ));
     }
     if has_ignored {
         notes.push("There are more than 64 pools at a time. The figures are for the first ones.".to_owned());
@@ -255,22 +270,28 @@ impl fmt::Display for Explanation {
                 let worst = worst.map_or_else(String::new, |loss| {
                     format!(", and lost most as: {} ({})", loss.cause.name(), time(loss.time))
                 });
-                let (number, threads, wall) = (pool.pool, pool.threads, time(pool.wall));
+                let (number, wall) = (pool.pool, time(pool.wall));
+                let threads = many(pool.threads.into(), "thread", "threads");
                 let work = time(pool.work.time);
-                writeln!(f, "Pool {number} had {threads} threads for {wall}, did {work} of work{worst}.")?;
+                writeln!(f, "Pool {number} had {threads} for {wall}, did {work} of work{worst}.")?;
             }
             if largest.len() > MOST_POOLS {
-                writeln!(f, "The other {} pools could have worked for less.", largest.len() - MOST_POOLS)?;
+                writeln!(
+                    f,
+                    "The other {} could have worked for less.",
+                    many((largest.len() - MOST_POOLS) as u64, "pool", "pools")
+                )?;
             }
         }
         let mut named = self.spans.iter().filter(|span| span.time > 0.0).take(10).peekable();
         if named.peek().is_some() {
             writeln!(f)?;
             for span in named {
-                let (count, name) = (span.count, &span.name);
+                let name = &span.name;
                 writeln!(
                     f,
-                    "Span {name:?}: {count} times, {} in all, {} lost there.",
+                    "Span {name:?}: {}, {} in all, {} lost there.",
+                    how_often(span.count),
                     time(span.time),
                     time(span.lost)
                 )?;

@@ -238,7 +238,7 @@ fn thread_of_an_unknown_pool_is_left_out() {
     program.end(10 * MS);
     let explanation = program.explain();
     near(work_of(&explanation), 10.0);
-    assert!(explanation.notes.iter().any(|note| note.starts_with("1 threads are left out")), "{explanation}");
+    assert!(explanation.notes.iter().any(|note| note.starts_with("1 thread is left out")), "{explanation}");
 }
 
 #[test]

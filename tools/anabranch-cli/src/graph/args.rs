@@ -6,7 +6,7 @@ use anabranch_graph::kernels::betweenness::Scale;
 use anabranch_graph::kernels::pagerank::Dangling;
 
 use super::source::{Source, Weights};
-use crate::values::number;
+use crate::values::{number, real, whole};
 
 const MOST_TRIALS: u64 = 1_000_000;
 
@@ -45,7 +45,7 @@ pub struct BfsArgs {
     #[command(flatten)]
     pub output: Output,
     /// Label of the vertex where the search begins
-    #[arg(long, value_name = "K")]
+    #[arg(long, value_name = "K", value_parser = whole, allow_negative_numbers = true)]
     pub source: u64,
     /// Search with all processes that `mpirun` has started: each reads a part of the file (plain .el, .wel, .mtx, .gr,
     /// .sg or .wsg), and the graph is undirected
@@ -61,10 +61,10 @@ pub struct SsspArgs {
     #[command(flatten)]
     pub output: Output,
     /// Label of the vertex where all paths begin
-    #[arg(long, value_name = "K")]
+    #[arg(long, value_name = "K", value_parser = whole, allow_negative_numbers = true)]
     pub source: u64,
     /// Width of a bucket; affects only the time [default: derived from the mean weight and degree]
-    #[arg(long, value_name = "D", allow_negative_numbers = true)]
+    #[arg(long, value_name = "D", value_parser = real, allow_negative_numbers = true)]
     pub delta: Option<f64>,
     #[command(flatten)]
     pub weights: Weights,
@@ -87,15 +87,15 @@ pub struct PagerankArgs {
     #[command(flatten)]
     pub output: Output,
     /// Damping factor: the share of a score that comes from other vertices, from 0 to 1
-    #[arg(long, value_name = "D", default_value = "0.85", allow_negative_numbers = true)]
+    #[arg(long, value_name = "D", default_value = "0.85", value_parser = real, allow_negative_numbers = true)]
     pub damping: f64,
     /// The change of an iteration below which the scores are final: the sum of the absolute changes of all scores, as
     /// in GAP. networkx multiplies its tolerance by the number of vertices
-    #[arg(long, value_name = "E", default_value = "1e-6", allow_negative_numbers = true)]
+    #[arg(long, value_name = "E", default_value = "1e-6", value_parser = real, allow_negative_numbers = true)]
     pub tolerance: f64,
     /// The most iterations. If they do not meet the tolerance, the results are written and say so, and the exit status
     /// is 1
-    #[arg(long, value_name = "I", default_value = "100", allow_negative_numbers = true)]
+    #[arg(long, value_name = "I", default_value = "100", value_parser = iterations, allow_negative_numbers = true)]
     pub iterations: u32,
     /// Where the score of a vertex without outgoing edges goes: to all vertices in equal parts (`spread`, as in
     /// networkx), or nowhere (`lost`, as in GAP)
@@ -143,6 +143,10 @@ fn scale(text: &str) -> Result<Scale, String> {
         "gap" => Ok(Scale::Gap),
         _ => Err("give one of normalized, pairs, gap".to_owned()),
     }
+}
+
+fn iterations(text: &str) -> Result<u32, String> {
+    number(text, 0, u32::MAX.into(), "").map(|iterations| iterations as u32)
 }
 
 fn trials(text: &str) -> Result<usize, String> {

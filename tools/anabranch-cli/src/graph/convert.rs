@@ -10,7 +10,7 @@ use super::source::{Source, Weights, format, formats};
 use crate::exit::{Failure, print_message};
 use crate::output::Target;
 use crate::signals::Signals;
-use crate::units;
+use crate::units::counted;
 
 /// The arguments of `anabranch convert`.
 #[derive(clap::Args)]
@@ -69,6 +69,6 @@ fn convert<W: Weight>(args: &Args, to: Format, target: Target, signals: &Signals
     watcher.end(Phase::Write);
     drop(watcher);
     let (vertices, edges) = (input.graph.num_vertices() as u64, input.graph.num_edges());
-    print_message(&format!("{} vertices, {} edges, format: {to}", units::count(vertices), units::count(edges)));
+    print_message(&format!("{}, {}, format: {to}", counted(vertices, "vertex"), counted(edges, "edge")));
     Ok(())
 }

@@ -12,7 +12,7 @@ use super::source::{Source, Weights};
 use crate::exit::Failure;
 use crate::output::{Target, to_stdout};
 use crate::signals::Signals;
-use crate::units::{count, three};
+use crate::units::{count, counted, three};
 
 /// The arguments of `anabranch graph info`.
 #[derive(clap::Args)]
@@ -138,8 +138,8 @@ fn table(info: &Info, on_stderr: bool) -> String {
     row(name, format!("mean {}, min {}, max {}", three(degrees.mean), count(degrees.min), count(degrees.max)));
     let (median, ninety, most) = (count(degrees.median), count(degrees.percentile_90), count(degrees.percentile_99));
     row("", format!("median {median}, 90% up to {ninety}, 99% up to {most}"));
-    let (components, largest) = (count(info.components), count(info.largest_component));
-    row("components", format!("{components}, the largest with {largest} vertices"));
+    let (components, largest) = (count(info.components), counted(info.largest_component, "vertex"));
+    row("components", format!("{components}, the largest with {largest}"));
     row("diameter", format!("at least {}", count(info.diameter_at_least)));
     row("weights", info.weights.as_ref().map_or("none".to_owned(), |range| format!("{} to {}", range.min, range.max)));
     table.trim_fmt() + "\n"

@@ -15,7 +15,7 @@ use super::columns::Column;
 use super::report::Found;
 use super::run::{Kernel, Stop, run, vertex};
 use crate::exit::Failure;
-use crate::units::count;
+use crate::units::{count, counted};
 
 /// The number of vertices that a summary lists.
 const TOP: usize = 5;
@@ -160,7 +160,7 @@ impl<W: Distances> Kernel<W> for Paths {
         Found {
             rows: vec![
                 ("source", self.label.to_string()),
-                ("reached", format!("{} vertices, the farthest at {farthest}", count(reached as u64))),
+                ("reached", format!("{}, the farthest at {farthest}", counted(reached as u64, "vertex"))),
             ],
             json: json!({ "source": self.label, "reached": reached, "farthest": W::json(farthest) }),
             columns: vec![("distance", W::column(result))],
@@ -192,7 +192,7 @@ impl Kernel<()> for Components {
         result.iter().for_each(|&component| *sizes.entry(component).or_default() += 1);
         let (components, largest) = (sizes.len() as u64, sizes.into_values().max().unwrap_or(0));
         Found {
-            rows: vec![("components", count(components)), ("largest", format!("{} vertices", count(largest)))],
+            rows: vec![("components", count(components)), ("largest", counted(largest, "vertex"))],
             json: json!({ "components": components, "largest": largest }),
             columns: vec![("component", Column::Vertices(result))],
             unfinished: None,

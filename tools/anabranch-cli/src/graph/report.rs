@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::columns::Columns;
 use crate::exit::Failure;
 use crate::output::to_stdout;
-use crate::units::{count, seconds};
+use crate::units::{counted, seconds};
 
 /// Increases by one when a field is removed or changes its meaning, not when one is added.
 const SCHEMA: u32 = 1;
@@ -28,7 +28,7 @@ impl Found {
         Found {
             rows: vec![
                 ("source", label.to_string()),
-                ("reached", format!("{} vertices in {depth} levels", count(reached))),
+                ("reached", format!("{} in {}", counted(reached, "vertex"), counted(depth.into(), "level"))),
             ],
             json: json!({ "source": label, "reached": reached, "depth": depth }),
             columns,
@@ -87,7 +87,7 @@ impl Report {
         let mut table = crate::table::new(on_stderr);
         table.set_header([self.command, &self.file]);
         let kind = if self.directed { "directed" } else { "undirected" };
-        let graph = format!("{} vertices, {} {kind} edges", count(self.vertices), count(self.edges));
+        let graph = format!("{}, {}", counted(self.vertices, "vertex"), counted(self.edges, &format!("{kind} edge")));
         let (min, median, max) = self.spread();
         let time = match self.seconds.len() {
             1 => seconds(median),

@@ -61,12 +61,12 @@ fn refusal(config: &Config, plan_of: impl Fn(&Config) -> MemoryPlan, there: u64)
     };
     let terms = plan.stages().iter().map(|(name, bytes)| format!("{name} {}", units::bytes(*bytes)));
     format!(
-        "scale {} needs {} of memory and {} are available; {advice} ({} vertices, {} edge tuples: {})",
+        "scale {} needs {} of memory and {} are available; {advice} ({}, {}: {})",
         config.spec.scale(),
         units::bytes(plan.peak()),
         units::bytes(there),
-        units::count(config.spec.num_vertices()),
-        units::count(config.spec.num_edges()),
+        units::counted(config.spec.num_vertices(), "vertex"),
+        units::counted(config.spec.num_edges(), "edge tuple"),
         terms.collect::<Vec<_>>().join(" + ")
     )
 }

@@ -20,6 +20,7 @@ use crate::machine::{self, Machine};
 use crate::output::{Target, to_stdout};
 use crate::progress::Progress;
 use crate::signals::Signals;
+use crate::units::counted;
 
 pub use args::Args;
 use checkpoint::Checkpoint;
@@ -62,7 +63,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let pool = anabranch::Pool::builder()
         .threads(threads)
         .build()
-        .map_err(|error| Failure::Run(format!("cannot start {threads} threads: {error}")))?;
+        .map_err(|error| Failure::Run(format!("cannot start {}: {error}", counted(threads as u64, "thread"))))?;
 
     let threads = pool.num_threads();
     let (report, plan_bytes) = pool.install(|| {

@@ -1,7 +1,7 @@
 //! The table for people.
 
 use super::Outcome;
-use crate::units::{bytes, count, seconds, teps};
+use crate::units::{bytes, counted, seconds, teps};
 
 /// Returns the table, without a line end.
 pub fn text(outcome: &Outcome<'_>, threads: usize, on_stderr: bool) -> String {
@@ -24,13 +24,14 @@ fn kernel(config: &graph500::Config) -> String {
 fn rows(outcome: &Outcome<'_>, threads: usize) -> Vec<(&'static str, String)> {
     let Outcome { report, config, .. } = outcome;
     let (rate, time) = (report.teps(), report.time());
-    let (vertices, tuples) = (count(config.spec.num_vertices()), count(config.spec.num_edges()));
+    let (vertices, tuples) =
+        (counted(config.spec.num_vertices(), "vertex"), counted(config.spec.num_edges(), "edge tuple"));
     let searches = match report.searches.len() {
         all if all == config.roots => all.to_string(),
         fewer => format!("{fewer} of {} (no more vertices have neighbours)", config.roots),
     };
     let mut rows = vec![
-        ("graph", format!("{vertices} vertices, {tuples} edge tuples")),
+        ("graph", format!("{vertices}, {tuples}")),
         (
             "threads",
             match report.processes {

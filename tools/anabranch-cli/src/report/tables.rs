@@ -114,7 +114,7 @@ fn sites(title: &str, id: &str, what: &str, model: &Model, mut sums: Vec<(String
     });
     let body = html! {
         @for (name, sum) in shown { (row(name, sum)) }
-        @if !rest.is_empty() { (row(&format!("{} others", rest.len()), &others)) }
+        @if !rest.is_empty() { (row(&match rest.len() { 1 => "1 other".to_owned(), len => format!("{len} others") }, &others)) }
         @if id == "spans" && deep > 0 {
             tr { th scope="row" { "nested too deep to be shown" } (count(deep)) }
         }

@@ -19,7 +19,7 @@ pub fn describe(trace: &Trace) -> String {
     let (begin, end) = trace.extent();
     line("length", units::seconds((end - begin) as f64 / 1e9));
     for (pool, threads) in &trace.pools {
-        line(&format!("pool {pool}"), format!("{threads} threads"));
+        line(&format!("pool {pool}"), units::counted(u64::from(*threads), "thread"));
     }
     let all = || trace.lanes.iter().flat_map(|lane| &lane.events);
     let count = |kind: fn(&Event) -> bool| units::count(all().filter(|(_, event)| kind(event)).count() as u64);
@@ -30,8 +30,8 @@ pub fn describe(trace: &Trace) -> String {
     line("fibers", count(|event| matches!(event, Event::FiberStart { .. })));
     line("spans", count(|event| matches!(event, Event::SpanBegin(_))));
     for lane in &trace.lanes {
-        let (events, lost) = (units::count(lane.events.len() as u64), units::count(lane.lost));
-        line(&format!("thread {}", lane.id), format!("{}, {events} events, {lost} lost", printable(&lane.name)));
+        let (events, lost) = (units::counted(lane.events.len() as u64, "event"), units::count(lane.lost));
+        line(&format!("thread {}", lane.id), format!("{}, {events}, {lost} lost", printable(&lane.name)));
     }
     text
 }

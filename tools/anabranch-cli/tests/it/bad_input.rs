@@ -91,6 +91,16 @@ fn unwritable_files_are_refused() {
 }
 
 #[test]
+fn messages_say_which_values_are_allowed() {
+    refused(&run(&["bfs", "--source", "x", "a.el"]), 2, &["--source", "'x'", "whole number from 0"]);
+    refused(&run(&["pagerank", "--damping", "x", "a.el"]), 2, &["--damping", "'x'", "give a number, such as"]);
+    refused(&run(&["pagerank", "--iterations", "1.5", "a.el"]), 2, &["--iterations", "'1.5'", "whole number from 0"]);
+    let ended = run(&["sssp", "--source", "1", "--mpi", "a.el"]);
+    refused(&ended, 2, &["only `graph500` and `bfs` run over MPI", "sssp --help"]);
+    assert!(!ended.stderr.contains("tip:"), "{ended:?}");
+}
+
+#[test]
 fn refused_run_keeps_old_file() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("kept.json");
