@@ -21,7 +21,8 @@ pub struct Args {
     #[arg(long, value_name = "N", value_parser = elements, allow_negative_numbers = true)]
     n: u64,
 
-    /// The device, 'this' for the processor of this machine
+    /// The device: 'this' for the processor of this machine, 'auto' for its GPU, a known name such as h100 or c2050, or
+    /// a description: cores=14,warps=48,lanes=32
     #[arg(long, value_name = "NAME", default_value = "this")]
     device: Device,
 

@@ -20,6 +20,15 @@ fn plan_for_this_machine_is_the_default() {
 }
 
 #[test]
+fn plan_for_a_described_device_is_that_of_the_known_one() {
+    let described = succeed(&["plan", "--n", "10000", "--device", "cores=14,warps=48,lanes=32"]).stdout;
+    let known = succeed(&["plan", "--n", "10000", "--device", "c2050"]).stdout;
+    let reason = |text: &str| text.split("\n\n").nth(1).expect("a reason").to_owned();
+    assert!(reason(&described).contains("14 cores"), "{described}");
+    assert_eq!(reason(&described), reason(&known));
+}
+
+#[test]
 fn plan_as_json() {
     let ended = succeed(&["plan", "--n", "18446744073709551615", "--device", "rtx4090", "--json", "-"]);
     let json: serde_json::Value = serde_json::from_str(&ended.stdout).expect("JSON");
@@ -43,7 +52,9 @@ fn plan_as_json() {
 #[test]
 fn unknown_devices_and_bad_numbers_are_refused() {
     let ended = run(&["plan", "--n", "1", "--device", "h1000"]);
-    refused(&ended, 2, &["--device", "'h1000'", "this, h100, h200, a100, v100, rtx4090, mi300x, max1550"]);
+    refused(&ended, 2, &["--device", "'h1000'", "this, auto, h100, h200, a100, v100, rtx4090, c2050, mi300x, max1550"]);
+    let ended = run(&["plan", "--n", "1", "--device", "cores=14,lanes=32"]);
+    refused(&ended, 2, &["--device", "describes no device: warps is missing"]);
     for bad in ["-1", "x", "1.5", "18446744073709551616"] {
         refused(&run(&["plan", "--n", bad]), 2, &["--n", &format!("'{bad}'"), "whole number from 0"]);
     }
