@@ -19,16 +19,6 @@ pub fn number(text: &str, least: u64, most: u64, or: &str) -> Result<u64, String
     number.ok_or_else(|| format!("give a whole number from {least} to {most}{or}"))
 }
 
-/// Parses any whole number.
-pub fn whole(text: &str) -> Result<u64, String> {
-    number(text, 0, u64::MAX, "")
-}
-
-/// Parses a number with or without a fraction.
-pub fn real(text: &str) -> Result<f64, String> {
-    text.parse().map_err(|_| "give a number, such as 0.5 or 1e-6".to_owned())
-}
-
 /// Returns the number of threads that the environment asks for, or one per processor.
 pub fn default_threads() -> Result<usize, Failure> {
     match std::env::var(THREADS_VARIABLE) {

@@ -6,7 +6,7 @@ use anabranch_graph::kernels::betweenness::Scale;
 use anabranch_graph::kernels::pagerank::Dangling;
 
 use super::source::{Source, Weights};
-use crate::values::{number, real, whole};
+use crate::values::number;
 
 const MOST_TRIALS: u64 = 1_000_000;
 
@@ -151,4 +151,14 @@ fn iterations(text: &str) -> Result<u32, String> {
 
 fn trials(text: &str) -> Result<usize, String> {
     number(text, 1, MOST_TRIALS, "").map(|trials| trials as usize)
+}
+
+/// Parses any whole number.
+fn whole(text: &str) -> Result<u64, String> {
+    number(text, 0, u64::MAX, "")
+}
+
+/// Parses a number with or without a fraction.
+fn real(text: &str) -> Result<f64, String> {
+    text.parse().map_err(|_| "give a number, such as 0.5 or 1e-6".to_owned())
 }
