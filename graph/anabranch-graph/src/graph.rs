@@ -213,7 +213,7 @@ impl<W: Weight> Graph<W> {
     ///
     /// # Panics
     /// Panics if there is no such vertex.
-    #[inline]
+    #[inline(always)]
     pub fn in_neighbours(&self, vertex: u32) -> &[u32] {
         match &self.incoming {
             Some(rows) => rows.neighbours.get(rows.range(vertex)).unwrap_or_else(|| damaged(vertex)),

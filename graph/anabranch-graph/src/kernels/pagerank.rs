@@ -7,35 +7,44 @@
 //! [`Dangling`] says where the scores of vertices without outgoing edges go.
 //!
 //! **Start.** If all arcs carry the same, a vertex has a score in proportion to its in-neighbours: nearly that of the
-//! end in an undirected graph, where the stationary distribution of a random walk is the degree. So `score(v)` begins
-//! as `(1 - damping) / n + damping * in_degree(v) * arc`. `arc` is such that the arcs carry as much as they do if each
-//! vertex begins with `1 / n`: an error in the total would shrink by no more than `damping` in an iteration. Kronecker
-//! graphs of the scales 18 and 20 take 4 and 5 iterations for a tolerance of 10^-4, and 9 and 8 if each vertex begins
-//! with `1 / n`.
+//! end in an undirected graph that a random walk mixes quickly, because the stationary distribution is the degree. So
+//! `score(v)` begins as `(1 - damping) / n + damping * in_degree(v) * arc`. `arc` is such that the arcs carry as much
+//! as they do if each vertex begins with `1 / n`: an error in the total would shrink by no more than `damping` in an
+//! iteration. In a graph with near neighbours only, such as a road network, a region keeps its score for many steps.
+//! There the scores begin with `1 / n`. The kernel recognises such a graph because neighbours have similar degrees
+//! ([`is_local`]).
 //!
-//! **Encoding.** `contributions` has `score / out_degree` of each vertex. The vertices are in at most `STAGES`
-//! ranges. The threads compute the scores of one range from all contributions, and only then replace the contributions
-//! of the range. So a later range sees the new scores of the earlier ones (Gauss-Seidel), which takes fewer iterations
-//! than to replace all at the end (Jacobi). The ranges and the order of every sum depend on the graph alone. So the
-//! scores are identical for any number of threads.
+//! **Encoding.** `contributions` has `score / out_degree` of each vertex. An iteration has stages. The threads compute
+//! the scores of one stage from all contributions, and only then replace the contributions of the stage. So a later
+//! stage sees the new scores of the earlier ones (Gauss-Seidel), which takes fewer iterations than to replace all at
+//! the end (Jacobi). A stage is a range of vertices; in a graph with near neighbours only, it is every `NEAR_STAGES`-th
+//! piece of `PIECE` vertices, because in most files near vertices have near numbers. The stages and the order of every
+//! sum depend on the graph alone. So the scores are identical for any number of threads. To read the contributions of
+//! the own piece as soon as they are new takes fewer iterations yet, but each score then waits for the one before it.
 //!
 //! **Error.** An iteration reads each score once, either the new or the old one. So if it has changed the scores by
-//! `change` in total, another one without ranges changes them by at most `damping * change`, and rounding: each sum of
+//! `change` in total, another one without stages changes them by at most `damping * change`, and rounding: each sum of
 //! `f64` has at most n terms. The fixed point is at most `damping / (1 - damping) * change` away in total.
-
-use std::ops::Range;
 
 use anabranch::prelude::*;
 
 use super::{Cancel, KernelError, VerifyError};
 use crate::{Graph, Weight};
 
-/// The ranges of vertices that an iteration computes one after the other.
+/// The stages of an iteration.
 const STAGES: usize = 16;
-/// The least number of vertices in a range: below it, the loops over the ranges would cost more than they save.
-const LEAST_STAGE: usize = 1 << 12;
+/// The stages of an iteration in a graph with near neighbours only. Each reads most of the contributions.
+const NEAR_STAGES: usize = 4;
+/// The least number of pieces in a stage, which several threads share.
+const MIN_PIECES: usize = 16;
 /// Vertices in a piece of work. A part of the encoding: the changes are summed by pieces.
-const PIECE: usize = 512;
+const PIECE: usize = 256;
+/// The length from which a row has several partial sums, so that the additions overlap.
+const LONG_ROW: usize = 16;
+/// The vertices in the sample that recognises a graph with near neighbours only.
+const SAMPLES: usize = 1000;
+/// The correlation of the degrees of neighbours above which the neighbours are near.
+const LOCAL: f64 = 0.2;
 
 /// The rounding of an iteration and of the verifier's, for each term of a sum, in total.
 const ROUNDING: f64 = 2.0 * f64::EPSILON;
@@ -132,21 +141,24 @@ pub fn pagerank<W: Weight>(
     let spread = if dangling == Dangling::Spread { damping / n } else { 0.0 };
     let base = (1.0 - damping) / n + spread * num_dangling / n;
     let arc = (n - num_dangling) / n / graph.num_arcs().max(1) as f64;
+    let is_local = is_local(graph);
     let start = |vertex| {
-        let score = base + damping * arc * graph.in_neighbours(vertex).len() as f64;
-        (score, contribution(score, graph.out_neighbours(vertex).len()))
+        let arcs = graph.in_neighbours(vertex).len() as f64;
+        let score = if is_local { 1.0 / n } else { base + damping * arc * arcs };
+        (score, score * share(graph, vertex))
     };
+    let shares = vertices().map(|vertex| share(graph, vertex)).collect();
     let (scores, contributions) = vertices().map(start).unzip();
-    let mut sweep = Sweep { graph, cancel, damping, base, contributions, scores, changed: Vec::new() };
+    let mut sweep =
+        Sweep { graph, cancel, damping, base, shares, contributions, scores, changed: Vec::new(), is_local };
     let mut lost = sweep.dangling();
-    let stage = num_vertices.div_ceil(STAGES).max(LEAST_STAGE);
+    let stages = (num_vertices.div_ceil(PIECE) / MIN_PIECES).clamp(1, if is_local { NEAR_STAGES } else { STAGES });
     let (mut iterations, mut change) = (0, if num_vertices > 0 { f64::INFINITY } else { 0.0 });
     let mut converged = num_vertices == 0;
     while iterations < max_iterations && !converged {
         sweep.base = (1.0 - damping) / n + spread * lost;
-        let starts = (0..num_vertices).step_by(stage);
-        let stages = starts.map(|start| sweep.stage(start..(start + stage).min(num_vertices)));
-        (change, lost) = stages.fold((0.0, 0.0), |sum, stage| (sum.0 + stage.0, sum.1 + stage.1));
+        let sums = (0..stages).map(|stage| sweep.stage(stage, stages));
+        (change, lost) = sums.fold((0.0, 0.0), |sum, stage| (sum.0 + stage.0, sum.1 + stage.1));
         KernelError::check(cancel)?;
         iterations += 1;
         converged = change < tolerance;
@@ -154,10 +166,36 @@ pub fn pagerank<W: Weight>(
     Ok(PageRank { scores: sweep.scores, iterations, change, converged })
 }
 
-/// Returns what a vertex gives to each of its out-neighbours. Without any, nothing reads the result.
+/// Returns whether the degrees of neighbours are correlated.
+///
+/// A sample estimates how much of an excess of score remains where it is in one step: the Rayleigh quotient of a step
+/// for the difference between equal scores and those in proportion to the degrees.
+fn is_local<W: Weight>(graph: &Graph<W>) -> bool {
+    let num_vertices = graph.num_vertices();
+    let mean = graph.num_arcs() as f64 / num_vertices as f64;
+    let excess = |vertex: u32| {
+        let difference = 1.0 - graph.in_neighbours(vertex).len() as f64 / mean;
+        difference * share(graph, vertex)
+    };
+    let (mut remaining, mut total) = (0.0, 0.0);
+    for vertex in (0..num_vertices as u32).step_by((num_vertices / SAMPLES).max(1)) {
+        let row = graph.in_neighbours(vertex);
+        let here = excess(vertex);
+        for &neighbour in row.iter().step_by(row.len().div_ceil(8).max(1)) {
+            remaining += here * excess(neighbour);
+            total += here * here;
+        }
+    }
+    remaining > LOCAL * total
+}
+
+/// Returns the part of its score that a vertex gives to each of its out-neighbours. Without any, this is 0.
 #[inline]
-fn contribution(score: f64, degree: usize) -> f64 {
-    score / degree.max(1) as f64
+fn share<W: Weight>(graph: &Graph<W>, vertex: u32) -> f64 {
+    match graph.out_neighbours(vertex).len() {
+        0 => 0.0,
+        degree => 1.0 / degree as f64,
+    }
 }
 
 struct Sweep<'a, W> {
@@ -166,10 +204,14 @@ struct Sweep<'a, W> {
     damping: f64,
     /// The part of a score that does not depend on the in-neighbours.
     base: f64,
+    /// The reciprocal of each out-degree, or 0: a product takes less time than a quotient.
+    shares: Vec<f64>,
     contributions: Vec<f64>,
     scores: Vec<f64>,
-    /// The new contributions of a range.
+    /// The new contributions of a stage.
     changed: Vec<f64>,
+    /// Whether a stage has pieces far from each other.
+    is_local: bool,
 }
 
 impl<W: Weight> Sweep<'_, W> {
@@ -184,50 +226,56 @@ impl<W: Weight> Sweep<'_, W> {
         sums.into_iter().sum()
     }
 
-    /// Computes the scores of the vertices in `range`. Returns their total change, and the sum of the new scores of
-    /// those without outgoing edges.
-    fn stage(&mut self, range: Range<usize>) -> (f64, f64) {
+    /// Computes the scores of the pieces of a stage. Returns their total change, and the sum of the new scores of
+    /// vertices without outgoing edges.
+    fn stage(&mut self, stage: usize, stages: usize) -> (f64, f64) {
         let (graph, contributions, cancel) = (self.graph, &self.contributions[..], self.cancel);
-        let (base, damping) = (self.base, self.damping);
-        self.changed.resize(range.len(), 0.0);
-        let pieces = self.scores[range.clone()].par_chunks_mut(PIECE).zip(self.changed.par_chunks_mut(PIECE));
-        let sweep = |(piece, (scores, changed)): (usize, (&mut [f64], &mut [f64]))| {
+        let (base, damping, shares) = (self.base, self.damping, &self.shares[..]);
+        let len = self.scores.len().div_ceil(PIECE).div_ceil(stages);
+        let (start, step) = if self.is_local { (stage, stages) } else { (stage * len, 1) };
+        let scores: Vec<&mut [f64]> = self.scores.chunks_mut(PIECE).skip(start).step_by(step).take(len).collect();
+        self.changed.resize(scores.len() * PIECE, 0.0);
+        let sweep = |(index, (scores, changed)): (usize, (&mut [f64], &mut [f64]))| {
             let (mut change, mut dangling) = (0.0, 0.0);
             if cancel.is_cancelled() {
                 return (change, dangling);
             }
-            let first = range.start + piece * PIECE;
-            for (index, (score, changed)) in scores.iter_mut().zip(changed).enumerate() {
-                let vertex = (first + index) as u32;
-                let new = base + damping * pull(graph.in_neighbours(vertex), contributions);
+            let first = (start + index * step) * PIECE;
+            let shares = &shares[first..][..scores.len()];
+            for (index, ((score, changed), share)) in scores.iter_mut().zip(changed).zip(shares).enumerate() {
+                let new = base + damping * pull(graph.in_neighbours((first + index) as u32), contributions);
                 change += (new - *score).abs();
                 *score = new;
-                let degree = graph.out_neighbours(vertex).len();
-                dangling += if degree == 0 { new } else { 0.0 };
-                *changed = contribution(new, degree);
+                dangling += if *share == 0.0 { new } else { 0.0 };
+                *changed = new * share;
             }
             (change, dangling)
         };
-        let sums: Vec<(f64, f64)> = pieces.enumerate().map(sweep).collect();
-        self.contributions[range].copy_from_slice(&self.changed);
+        let work = scores.into_par_iter().zip(self.changed.par_chunks_mut(PIECE)).enumerate();
+        let sums: Vec<(f64, f64)> = work.map(sweep).collect();
+        let contributions = self.contributions.chunks_mut(PIECE).skip(start).step_by(step);
+        for (contributions, changed) in contributions.zip(self.changed.chunks(PIECE)) {
+            contributions.copy_from_slice(&changed[..contributions.len()]);
+        }
         sums.into_iter().fold((0.0, 0.0), |sum, piece| (sum.0 + piece.0, sum.1 + piece.1))
     }
 }
 
 /// Returns the sum of the contributions of `row`.
-///
-/// Several partial sums let the additions overlap.
 #[inline]
 fn pull(row: &[u32], contributions: &[f64]) -> f64 {
+    let contribution = |&neighbour: &u32| contributions[neighbour as usize];
+    if row.len() < LONG_ROW {
+        return row.iter().map(contribution).sum();
+    }
     let (chunks, rest) = row.as_chunks::<8>();
     let mut sums = [0.0f64; 8];
     for chunk in chunks {
-        for (sum, &neighbour) in sums.iter_mut().zip(chunk) {
-            *sum += contributions[neighbour as usize];
+        for (sum, neighbour) in sums.iter_mut().zip(chunk) {
+            *sum += contribution(neighbour);
         }
     }
-    let rest: f64 = rest.iter().map(|&neighbour| contributions[neighbour as usize]).sum();
-    sums.into_iter().sum::<f64>() + rest
+    sums.into_iter().sum::<f64>() + rest.iter().map(contribution).sum::<f64>()
 }
 
 /// Runs one plain serial iteration that pushes, and compares its scores with those of `rank`.

@@ -40,6 +40,8 @@ pub fn corpus() -> Vec<(&'static str, Edges)> {
         ("path", (0..1000).map(|v| (v, v + 1, 1 + v % 5)).collect()),
         ("far path", (0..1000).map(|v| (v, v + 1, u32::MAX - v)).collect()),
         ("grid", grid(40)),
+        ("tree", (1..2000).map(|v| ((v - 1) / 3, v, 1 + v % 3)).collect()),
+        ("directed cycle", (0..700).map(|v| (v, (v + 1) % 700, 1 + v % 9)).collect()),
         ("clique", (0..80).flat_map(|a| (0..a).map(move |b| (a, b, (a * b) % 11))).collect()),
         ("sparse random", random(2000, 3000, 1)),
         ("dense random", random(1000, 20_000, 2)),
@@ -49,7 +51,8 @@ pub fn corpus() -> Vec<(&'static str, Edges)> {
     ]
 }
 
-fn grid(side: u32) -> Edges {
+/// A square of `side * side` vertices, each with an edge to the next one in its row and in its column.
+pub fn grid(side: u32) -> Edges {
     let at = |x, y| y * side + x;
     let across = (0..side - 1).flat_map(|x| (0..side).map(move |y| (at(x, y), at(x + 1, y), 1 + (x * y) % 9)));
     let down = (0..side).flat_map(|x| (0..side - 1).map(move |y| (at(x, y), at(x, y + 1), 1 + (x + y) % 4)));

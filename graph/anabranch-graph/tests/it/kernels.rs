@@ -10,7 +10,7 @@ use anabranch_graph::kernels::betweenness::Scale;
 use anabranch_graph::kernels::pagerank::Parameters;
 use anabranch_graph::kernels::{self, Cancel, KernelError, UNREACHED};
 
-use crate::corpus::{Edges, Random, corpus};
+use crate::corpus::{Edges, Random, corpus, grid};
 
 const THREADS: [usize; 4] = [1, 2, 5, 32];
 
@@ -79,6 +79,24 @@ fn bfs_finds_levels_of_plain_search() {
             kernels::bfs::verify(graph, root, &found).unwrap_or_else(|error| panic!("{name}, root {root}: {error}"));
         }
     });
+}
+
+#[test]
+fn bfs_finds_levels_of_wide_and_narrow_frontiers() {
+    // The root has as many paths as make a level wide. They have different lengths, so that the last levels are narrow.
+    const PATHS: u32 = 6000;
+    let path = |path: u32| {
+        let vertices = (0..20 + path % 40).map(move |step| 1 + step * PATHS + path);
+        std::iter::once(0).chain(vertices.clone()).zip(vertices)
+    };
+    let graph = Graph::undirected((0..PATHS).flat_map(path));
+    for threads in THREADS {
+        let pool = Pool::builder().threads(threads).build().unwrap();
+        for root in [0, 1 + 10 * PATHS] {
+            let found = pool.install(|| kernels::bfs(&graph, root, &())).unwrap();
+            kernels::bfs::verify(&graph, root, &found).unwrap_or_else(|error| panic!("{threads} threads: {error}"));
+        }
+    }
 }
 
 #[test]
@@ -210,6 +228,16 @@ fn pagerank_is_identical_for_any_number_of_threads() {
         let bits: Vec<u64> = rank.scores.iter().map(|score| score.to_bits()).collect();
         assert_eq!(*first.lock().unwrap().entry(shape).or_insert_with(|| bits.clone()), bits, "{name}");
     });
+    // Near neighbours only, and enough vertices for several stages.
+    let [grid, _] = graphs(&grid(150));
+    let mut scores = THREADS.map(|threads| {
+        let pool = Pool::builder().threads(threads).build().unwrap();
+        pool.install(|| kernels::pagerank(&grid, &Parameters::default(), &()).unwrap().scores)
+    });
+    assert!(scores.windows(2).all(|pair| pair[0] == pair[1]));
+    // The graph and the iteration are symmetric, except for the order of the stages.
+    let last = scores[0].pop().unwrap();
+    assert!((last - scores[0][0]).abs() < 1e-6);
 }
 
 #[test]
@@ -227,15 +255,12 @@ fn pagerank_of_known_graph() {
 #[test]
 fn pagerank_converges_on_paths_and_grids() {
     let path = |len: u32| (0..len - 1).map(|vertex| (vertex, vertex + 1));
-    let side = 150u32;
-    let across = (0..side * side).filter(|vertex| vertex % side < side - 1).map(|vertex| (vertex, vertex + 1));
-    let down = (0..side * (side - 1)).map(|vertex| (vertex, vertex + side));
     for graph in [
         Graph::undirected(path(1000)),
         Graph::directed(path(1000)),
         Graph::undirected(path(20_001)),
         Graph::directed(path(20_001)),
-        Graph::directed(across.chain(down)),
+        Graph::directed(grid(150).into_iter().map(|(from, to, _)| (from, to))),
     ] {
         for tolerance in [1e-6, 1e-12] {
             let parameters = Parameters { tolerance, max_iterations: 300, ..Default::default() };
