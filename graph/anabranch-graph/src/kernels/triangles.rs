@@ -38,10 +38,10 @@ const BLOCK: usize = 64;
 pub fn count_triangles<W: Weight>(graph: &Graph<W>, cancel: &dyn Cancel) -> Result<u64, KernelError> {
     let total = if graph.is_directed() {
         let lists = LowerLists::without_directions(graph);
-        count(lists.len(), &|vertex| lists.list(vertex), cancel)
+        count(lists.len(), &|vertex| lists.list(vertex).iter().copied(), cancel)
     } else if is_skewed(graph) {
         let lists = LowerLists::by_degree(graph);
-        count(lists.len(), &|vertex| lists.list(vertex), cancel)
+        count(lists.len(), &|vertex| lists.list(vertex).iter().copied(), cancel)
     } else {
         count(graph.num_vertices(), &|vertex| lower_part(graph.out_neighbours(vertex), vertex), cancel)
     };
@@ -50,8 +50,8 @@ pub fn count_triangles<W: Weight>(graph: &Graph<W>, cancel: &dyn Cancel) -> Resu
 }
 
 /// Returns the members of a sorted list that are less than `vertex`.
-fn lower_part(row: &[u32], vertex: u32) -> &[u32] {
-    &row[..row.partition_point(|&neighbour| neighbour < vertex)]
+fn lower_part(row: &[u32], vertex: u32) -> impl Iterator<Item = u32> {
+    row.iter().copied().take_while(move |&neighbour| neighbour < vertex)
 }
 
 /// The set of marked vertices of one thread, and its triangles.
@@ -61,20 +61,21 @@ struct Marks {
 }
 
 /// Returns the triangles of the vertices `0..len` with these lower lists.
-fn count<'a>(len: usize, list: &(impl Fn(u32) -> &'a [u32] + Sync), cancel: &dyn Cancel) -> u64 {
-    let mut marks = states(|| Marks { words: vec![0; len.div_ceil(64)], triangles: 0 });
-    blocks(len, BLOCK, &mut marks, cancel, |marks, range| {
-        for vertex in range {
-            let row = list(vertex as u32);
-            if row.len() < 2 {
-                continue;
+fn count<I: Iterator<Item = u32>>(len: usize, list: &(impl Fn(u32) -> I + Sync), cancel: &dyn Cancel) -> u64 {
+    let mut marks = states(|| Marks { words: vec![0u64; len.div_ceil(64)], triangles: 0 });
+    blocks(len, BLOCK, &mut marks, cancel, |Marks { words, triangles }, range| {
+        for vertex in range.start as u32..range.end as u32 {
+            let mut least = u32::MAX;
+            for lower in list(vertex) {
+                words[(lower / 64) as usize] |= 1 << (lower % 64);
+                least = least.min(lower);
             }
-            row.iter().for_each(|&lower| marks.words[(lower / 64) as usize] |= 1 << (lower % 64));
-            for &lower in row {
-                let found = list(lower).iter().map(|&lowest| marks.words[(lowest / 64) as usize] >> (lowest % 64) & 1);
-                marks.triangles += found.sum::<u64>();
+            // The lower list of the least member has no marked vertex.
+            for lower in list(vertex).filter(|&lower| lower != least) {
+                let found = list(lower).map(|lowest| words[(lowest / 64) as usize] >> (lowest % 64) & 1);
+                *triangles += found.sum::<u64>();
             }
-            row.iter().for_each(|&lower| marks.words[(lower / 64) as usize] = 0);
+            list(vertex).for_each(|lower| words[(lower / 64) as usize] = 0);
         }
     });
     marks.into_iter().map(|marks| marks.triangles).sum()
@@ -107,7 +108,7 @@ impl LowerLists {
     /// Returns the lists of a directed graph whose edges lose their directions.
     fn without_directions<W: Weight>(graph: &Graph<W>) -> LowerLists {
         LowerLists::new(graph.num_vertices(), |vertex| {
-            let lower = |row| lower_part(row, vertex as u32).iter().copied();
+            let lower = |row| lower_part(row, vertex as u32);
             let (outgoing, incoming) = (graph.out_neighbours(vertex as u32), graph.in_neighbours(vertex as u32));
             lower(outgoing).chain(lower(incoming).filter(|other| outgoing.binary_search(other).is_err()))
         })
