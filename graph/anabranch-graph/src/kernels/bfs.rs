@@ -5,7 +5,8 @@
 //! **Top-down** visits the frontier, a queue, and claims each unvisited out-neighbour. **Bottom-up** visits the
 //! unvisited vertices, and searches the in-neighbours of each for one in the frontier, a set. It stops at the first.
 //! The search turns bottom-up once the frontier has more than 1 / `ALPHA` of the unexplored arcs. It turns top-down
-//! again once a shrinking frontier has fewer than 1 / `BETA` of the vertices.
+//! again once a shrinking frontier has fewer than 1 / `BETA` of the vertices. A level of at most `NARROW` arcs is
+//! top-down on one thread, and so costs nothing in proportion to the graph.
 //!
 //! **Encoding.** `visited` has one bit for each vertex. Top-down, a thread claims a vertex by setting its bit, and then
 //! writes its parent and level. Bottom-up, one thread owns the vertices of a word of 64 bits, so it needs no claims.
@@ -15,9 +16,10 @@ use std::collections::VecDeque;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
+use anabranch::pool::current_num_threads;
 use anabranch::prelude::*;
 
-use super::tools::{VertexSet, append, atomics, ones, plain};
+use super::tools::{VertexSet, append, atomics, is_skewed, ones, plain};
 use super::{Cancel, KernelError, UNREACHED, VerifyError};
 use crate::{Graph, Weight};
 
@@ -25,6 +27,8 @@ use crate::{Graph, Weight};
 const ALPHA: u64 = 15;
 /// Turns top-down again once a shrinking frontier has fewer than this fraction of the vertices.
 const BETA: usize = 18;
+/// One thread runs a level of at most as many arcs, which takes about as long as waking another thread.
+const NARROW: u64 = 8192;
 /// Frontier vertices per top-down piece.
 const PIECE: usize = 4;
 /// Neighbours of one vertex per top-down piece.
@@ -79,6 +83,8 @@ struct Search<'a, W> {
     parents: Vec<AtomicU32>,
     levels: Vec<AtomicU32>,
     visited: VertexSet,
+    /// The vertices that one thread claims in a narrow level, with their parents.
+    claims: Vec<(u32, u32)>,
     /// The level that is being found.
     level: u32,
 }
@@ -101,7 +107,7 @@ impl<'a, W: Weight> Search<'a, W> {
         let num_vertices = graph.num_vertices();
         let unreached = || atomics(num_vertices, |_| UNREACHED);
         let visited = VertexSet::new(num_vertices);
-        Search { graph, cancel, parents: unreached(), levels: unreached(), visited, level: 0 }
+        Search { graph, cancel, parents: unreached(), levels: unreached(), visited, claims: Vec::new(), level: 0 }
     }
 
     /// Searches until no vertex remains. Begins no level, or succession of levels bottom-up, after `most_levels`.
@@ -114,20 +120,53 @@ impl<'a, W: Weight> Search<'a, W> {
         let mut isolated_are_visited = false;
         while !frontier.vertices.is_empty() && self.level < most_levels && !self.cancel.is_cancelled() {
             unexplored = unexplored.saturating_sub(frontier.arcs);
-            if frontier.arcs > unexplored / ALPHA {
+            if frontier.arcs <= NARROW {
+                self.level += 1;
+                frontier = self.top_down_alone(&frontier);
+            } else if frontier.arcs > unexplored / ALPHA {
                 if !std::mem::replace(&mut isolated_are_visited, true) {
                     self.visit_isolated();
                 }
-                frontier = self.bottom_up_levels(&frontier.vertices);
+                frontier = self.bottom_up_levels(&frontier);
             } else {
                 self.level += 1;
-                frontier = self.top_down(&frontier.vertices);
+                frontier = match current_num_threads() {
+                    1 => self.top_down_alone(&frontier),
+                    _ => self.top_down(&frontier.vertices),
+                };
             }
         }
     }
 
     fn degree(&self, vertex: u32) -> u64 {
         self.graph.out_neighbours(vertex).len() as u64
+    }
+
+    /// Returns the vertices of the next level. One thread claims them, without atomic operations, and without a branch
+    /// on whether a vertex has been visited.
+    fn top_down_alone(&mut self, frontier: &Found) -> Found {
+        let (graph, visited, claims) = (self.graph, &mut self.visited.0[..], &mut self.claims);
+        // One more, because a vertex that has been visited is written too.
+        if claims.len() <= frontier.arcs as usize {
+            claims.resize(frontier.arcs as usize + 1, (0, 0));
+        }
+        let mut len = 0;
+        for &vertex in &frontier.vertices {
+            for &neighbour in graph.out_neighbours(vertex) {
+                let (word, bit) = (visited[(neighbour / 64) as usize].get_mut(), 1 << (neighbour % 64));
+                claims[len] = (neighbour, vertex);
+                len += usize::from(*word & bit == 0);
+                *word |= bit;
+            }
+        }
+        let mut found = Found { vertices: Vec::with_capacity(len), arcs: 0 };
+        for &(vertex, parent) in &claims[..len] {
+            *self.parents[vertex as usize].get_mut() = parent;
+            *self.levels[vertex as usize].get_mut() = self.level;
+            found.arcs += graph.out_neighbours(vertex).len() as u64;
+            found.vertices.push(vertex);
+        }
+        found
     }
 
     /// Returns the vertices of the next level.
@@ -182,14 +221,15 @@ impl<'a, W: Weight> Search<'a, W> {
     }
 
     /// Runs bottom-up levels while the frontier is large. Returns the last frontier.
-    fn bottom_up_levels(&mut self, frontier: &[u32]) -> Found {
+    fn bottom_up_levels(&mut self, frontier: &Found) -> Found {
         let num_vertices = self.graph.num_vertices();
         let (mut front, mut next) = (VertexSet::new(num_vertices), VertexSet::new(num_vertices));
-        frontier.par_iter().for_each(|&vertex| _ = front.insert(vertex));
-        let mut before = frontier.len();
+        frontier.vertices.par_iter().for_each(|&vertex| _ = front.insert(vertex));
+        let mut before = frontier.vertices.len();
+        let tries_first = is_skewed(self.graph);
         loop {
             self.level += 1;
-            let found = self.bottom_up(&front, &mut next);
+            let found = self.bottom_up(&front, &mut next, tries_first);
             std::mem::swap(&mut front, &mut next);
             if found == 0 || (found < before && found < num_vertices / BETA) || self.cancel.is_cancelled() {
                 return self.members(&front);
@@ -199,7 +239,10 @@ impl<'a, W: Weight> Search<'a, W> {
     }
 
     /// Finds the next level of `front`, and writes it to `next`. Returns the number of its vertices.
-    fn bottom_up(&mut self, front: &VertexSet, next: &mut VertexSet) -> usize {
+    ///
+    /// If it `tries_first`, each vertex tries its first neighbour without a branch on the outcome, so that the cache
+    /// misses of the rows overlap. This pays if hubs are in `front`; otherwise it reads most rows twice.
+    fn bottom_up(&mut self, front: &VertexSet, next: &mut VertexSet, tries_first: bool) -> usize {
         let (graph, level, cancel) = (self.graph, self.level, self.cancel);
         let words = self.visited.0.par_chunks_mut(WORDS).zip(next.0.par_chunks_mut(WORDS));
         let results = self.parents.par_chunks_mut(64 * WORDS).zip(self.levels.par_chunks_mut(64 * WORDS));
@@ -213,26 +256,24 @@ impl<'a, W: Weight> Search<'a, W> {
             for (index, (visited, next)) in visited.iter_mut().zip(next).enumerate() {
                 let row = |bit: u32| graph.in_neighbours(((piece * WORDS + index) * 64) as u32 + bit);
                 let mut found = 0;
-                let mut more = 0;
-                // The first neighbours are tried without a branch on the outcome, so that the cache misses of the rows
-                // overlap.
-                for bit in ones(!*AtomicU64::get_mut(visited)) {
-                    if let [neighbour, rest @ ..] = row(bit) {
-                        found |= u64::from(front.contains(*neighbour)) << bit;
-                        more |= u64::from(!rest.is_empty()) << bit;
+                let mut set_parent = |bit: u32, parent| {
+                    let vertex = index * 64 + bit as usize;
+                    *parents[vertex].get_mut() = parent;
+                    *levels[vertex].get_mut() = level;
+                };
+                let unvisited = !*AtomicU64::get_mut(visited);
+                if tries_first {
+                    for bit in ones(unvisited) {
+                        let is_found = row(bit).first().is_some_and(|&neighbour| front.contains(neighbour));
+                        found |= u64::from(is_found) << bit;
                     }
+                    ones(found).for_each(|bit| set_parent(bit, row(bit)[0]));
                 }
-                for bit in ones(found) {
-                    *parents[index * 64 + bit as usize].get_mut() = row(bit)[0];
-                }
-                for bit in ones(more & !found) {
-                    if let Some(&parent) = row(bit)[1..].iter().find(|&&neighbour| front.contains(neighbour)) {
-                        *parents[index * 64 + bit as usize].get_mut() = parent;
+                for bit in ones(unvisited & !found) {
+                    if let Some(&parent) = row(bit).iter().find(|&&neighbour| front.contains(neighbour)) {
+                        set_parent(bit, parent);
                         found |= 1 << bit;
                     }
-                }
-                for bit in ones(found) {
-                    *levels[index * 64 + bit as usize].get_mut() = level;
                 }
                 *AtomicU64::get_mut(visited) |= found;
                 *AtomicU64::get_mut(next) = found;
