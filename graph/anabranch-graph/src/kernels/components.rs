@@ -7,7 +7,8 @@
 //! two vertices makes the greater of their roots a child of the less. Compressing makes each vertex a child of its
 //! root. In the end the roots are the least vertices of the components, whatever the order of the links.
 //!
-//! **Sampling.** The first `ROUNDS` neighbours of each vertex are linked first. After that, most vertices of most
+//! **Sampling.** The first `ROUNDS` neighbours of each vertex are linked first. A vertex begins as a child of its first
+//! neighbour, the least one, if that is less: this takes no link. After that, most vertices of most
 //! graphs belong to one tree. The kernel estimates by `SAMPLES` which one, and skips its vertices when it links the
 //! other neighbours: each edge out of the tree is also in the list of its other end. In a directed graph the other
 //! vertices link their in-neighbours too, so the components are those of the graph without directions.
@@ -19,13 +20,13 @@
 
 use std::collections::HashMap;
 use std::ops::Range;
-use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, AtomicU32};
 
 use anabranch::prelude::*;
 
 use super::bfs::reach;
-use super::tools::{atomics, blocks, is_skewed, plain, states};
+use super::tools::{atomics, is_skewed, plain};
 use super::{Cancel, KernelError, UNREACHED, VerifyError};
 use crate::{Graph, Weight};
 
@@ -37,8 +38,6 @@ const SAMPLES: usize = 1024;
 const MOST_LEVELS: u32 = 64;
 /// Vertices whose first neighbours are read before they are linked.
 const GROUP: usize = 32;
-/// Vertices per block of work.
-const BLOCK: usize = 4096;
 
 /// Returns, for each vertex of `graph`, the least vertex of its component. In a directed graph these are the weakly
 /// connected components.
@@ -56,38 +55,47 @@ const BLOCK: usize = 4096;
 /// # Errors
 /// Returns [`KernelError::Cancelled`].
 pub fn connected_components<W: Weight>(graph: &Graph<W>, cancel: &dyn Cancel) -> Result<Vec<u32>, KernelError> {
-    let num_vertices = graph.num_vertices();
-    let each = |work: &(dyn Fn(u32) + Sync)| {
-        blocks(num_vertices, BLOCK, &mut states(|| ()), cancel, |(), range| {
-            range.for_each(|vertex| work(vertex as u32));
-        });
-    };
     let searches = !graph.is_directed() && is_skewed(graph);
     let (parents, largest, linked) = if searches {
         let (parents, root) = search_hub(graph, cancel);
         (parents, Some(root), 0)
     } else {
-        let parents = atomics(num_vertices, |vertex| vertex as u32);
-        blocks(num_vertices, BLOCK, &mut states(|| ()), cancel, |(), range| {
-            for start in range.clone().step_by(GROUP) {
-                link_first(graph, &parents, start as u32..(start + GROUP).min(range.end) as u32);
-            }
-        });
-        each(&|vertex| compress(&parents, vertex));
+        let least = |vertex: u32| graph.out_neighbours(vertex).first().map_or(vertex, |&first| first.min(vertex));
+        let parents = atomics(graph.num_vertices(), |vertex| least(vertex as u32));
+        for_groups(&parents, cancel, |group| link_first(graph, &parents, group));
+        compress_all(&parents, cancel);
         let largest = frequent_root(&parents);
         (parents, largest, ROUNDS)
     };
-    each(&|vertex| {
-        if Some(parents[vertex as usize].load(Relaxed)) == largest {
-            return;
+    let has_others = AtomicBool::new(false);
+    for_groups(&parents, cancel, |group| {
+        for vertex in group.filter(|&vertex| Some(parents[vertex as usize].load(Relaxed)) != largest) {
+            has_others.store(true, Relaxed);
+            let row = graph.out_neighbours(vertex);
+            let reversed = if graph.is_directed() { graph.in_neighbours(vertex) } else { &[] };
+            row.iter().skip(linked).chain(reversed).for_each(|&neighbour| link(&parents, vertex, neighbour));
         }
-        let row = graph.out_neighbours(vertex);
-        let reversed = if graph.is_directed() { graph.in_neighbours(vertex) } else { &[] };
-        row.iter().skip(linked).chain(reversed).for_each(|&neighbour| link(&parents, vertex, neighbour));
     });
-    each(&|vertex| compress(&parents, vertex));
+    if has_others.into_inner() {
+        compress_all(&parents, cancel);
+    }
     KernelError::check(cancel)?;
     Ok(plain(parents))
+}
+
+/// Calls `work` for groups of vertices. A thread has adjacent groups, which it takes in ascending order: so most links
+/// of near vertices are within the trees of one thread.
+fn for_groups(parents: &[AtomicU32], cancel: &dyn Cancel, work: impl Fn(Range<u32>) + Sync) {
+    (0..parents.len().div_ceil(GROUP)).into_par_iter().for_each(|group| {
+        if !cancel.is_cancelled() {
+            work((group * GROUP) as u32..((group + 1) * GROUP).min(parents.len()) as u32);
+        }
+    });
+}
+
+/// Makes each vertex a child of its root.
+fn compress_all(parents: &[AtomicU32], cancel: &dyn Cancel) {
+    for_groups(parents, cancel, |group| group.for_each(|vertex| compress(parents, vertex)));
 }
 
 /// Makes the vertices near a hub one tree. Returns the forest, and the root of this tree.
@@ -104,18 +112,21 @@ fn search_hub<W: Weight>(graph: &Graph<W>, cancel: &dyn Cancel) -> (Vec<AtomicU3
     (parents, root)
 }
 
-/// Links the first neighbours of `vertices`, at most [`GROUP`].
+/// Links the first neighbours of `vertices`, at most [`GROUP`]. A first neighbour that is less is the parent already.
 ///
 /// The neighbours are read before the first link, so that the cache misses of the rows overlap: a link has
-/// unpredictable branches.
+/// unpredictable branches. The vertices are compressed before, because the paths from them may be long.
 fn link_first<W: Weight>(graph: &Graph<W>, parents: &[AtomicU32], vertices: Range<u32>) {
     let mut edges = [(0, 0); GROUP * ROUNDS];
     let mut len = 0;
     for vertex in vertices {
-        for &neighbour in graph.out_neighbours(vertex).iter().take(ROUNDS) {
+        let row = graph.out_neighbours(vertex);
+        let is_linked = row.first().is_some_and(|&first| first < vertex);
+        for &neighbour in row.iter().take(ROUNDS).skip(is_linked.into()) {
             edges[len] = (vertex, neighbour);
             len += 1;
         }
+        compress(parents, vertex);
     }
     edges[..len].iter().for_each(|&(vertex, neighbour)| link(parents, vertex, neighbour));
 }

@@ -205,6 +205,31 @@ fn components_are_those_of_plain_search() {
 }
 
 #[test]
+fn components_of_many_threads_are_those_of_plain_search() {
+    // Long paths to the roots, in ascending, descending and random order of the numbers.
+    const LEN: u32 = 30_000;
+    let mut random = Random(1);
+    let mut order: Vec<u32> = (0..LEN).collect();
+    for index in (1..LEN).rev() {
+        order.swap(index as usize, random.below(index + 1) as usize);
+    }
+    let paths: [Edges; 3] = [
+        (1..LEN).map(|vertex| (vertex - 1, vertex, 1)).collect(),
+        (1..LEN).map(|vertex| (LEN - vertex, LEN - vertex - 1, 1)).collect(),
+        order.chunks(LEN as usize / 3).flat_map(|part| part.windows(2).map(|pair| (pair[0], pair[1], 1))).collect(),
+    ];
+    for edges in paths.into_iter().chain([grid(150)]) {
+        for graph in graphs(&edges) {
+            for threads in THREADS {
+                let pool = Pool::builder().threads(threads).build().unwrap();
+                let components = pool.install(|| kernels::connected_components(&graph, &())).unwrap();
+                kernels::components::verify(&graph, &components).unwrap();
+            }
+        }
+    }
+}
+
+#[test]
 fn pagerank_is_a_fixed_point_of_plain_iteration() {
     on_corpus(|name, graph| {
         for parameters in
