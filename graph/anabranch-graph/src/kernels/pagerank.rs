@@ -36,9 +36,9 @@ const STAGES: usize = 16;
 /// The stages of an iteration in a graph with near neighbours only. Each reads most of the contributions.
 const NEAR_STAGES: usize = 4;
 /// The least number of pieces in a stage, which several threads share.
-const MIN_PIECES: usize = 16;
+const MIN_PIECES: usize = 4;
 /// Vertices in a piece of work. A part of the encoding: the changes are summed by pieces.
-const PIECE: usize = 256;
+const PIECE: usize = 1024;
 /// The length from which a row has several partial sums, so that the additions overlap.
 const LONG_ROW: usize = 16;
 /// The vertices in the sample that recognises a graph with near neighbours only.
