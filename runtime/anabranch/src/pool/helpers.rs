@@ -1,7 +1,9 @@
 //! Helpers: sleepers that are woken for published forks. See [`sleep`](super::sleep).
 //!
 //! Tried and dropped: each worker that was woken wakes two others when it finds work, and a fork that is published for
-//! any thief wakes the heartbeat worker. That gained only half as much.
+//! any thief wakes the heartbeat worker. That gained only half as much. Two helpers for each published fork: on 16
+//! virtual cores a loop of 64 x 20 us after a gap of 1 ms took 0.95 times as long, and a tree of 2 ms of work 1.10
+//! times.
 
 use crate::{
     pool::{registry::Registry, sleep::Call, worker::ForkJoin},
