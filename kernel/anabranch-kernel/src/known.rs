@@ -153,8 +153,9 @@ impl FromStr for Device {
     /// Finds a device of the table by its short name, the processor of the running program by the name `this`, or the
     /// first GPU of [`Device::gpus`] by the name `auto`. Upper and lower case are not distinguished.
     ///
-    /// A text such as `cores=14,warps=48,lanes=32` describes a device: its cores, the vectors that are resident in each,
-    /// and the lanes of a vector. `block=32` adds the vectors of the largest block, which otherwise has 1,024 lanes.
+    /// A text such as `cores=14,warps=48,lanes=32` describes a device: its cores, the vectors that are resident in a
+    /// core, and the lanes of a vector. `block=32` adds the vectors of the largest block, which otherwise
+    /// has 1,024 lanes.
     ///
     /// ```
     /// use anabranch_kernel::{Device, Shape};

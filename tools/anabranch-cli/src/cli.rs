@@ -77,7 +77,7 @@ pub fn parse() -> Result<Command, Failure> {
 /// The begins of paragraphs of clap's messages that are not printed.
 const LEFT_OUT: [&str; 3] = ["Usage:", "For more information", "tip: to pass "];
 
-/// Returns clap's message on one line, without its usage paragraph, and without the tip how to pass an option as a value.
+/// Returns clap's message on one line, without its usage paragraph and the tip how to pass an option as a value.
 fn one_line(message: &str) -> String {
     let line = message
         .split("\n\n")

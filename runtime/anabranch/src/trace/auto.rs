@@ -71,9 +71,9 @@ fn prepare(file: OsString, memory: Option<OsString>) -> Option<PathBuf> {
     Some(path)
 }
 
-/// Replaces `%p` by the number of the process. Without `%p`, the name of a regular file gets the rank of the process, if
-/// it has one: all ranks of a run have the same environment, and would overwrite one file. A file name that is not UTF-8
-/// is left as it is.
+/// Replaces `%p` by the number of the process. Without `%p`, the name of a regular file gets the rank of the process,
+/// if it has one: all ranks of a run have the same environment, and would overwrite one file. A file name that is not
+/// UTF-8 is left as it is.
 fn own_path(file: &OsString, process: u32, rank: Option<&str>) -> PathBuf {
     let path = Path::new(file);
     let Some(text) = file.to_str() else { return path.into() };
