@@ -211,7 +211,22 @@ pub enum Event {
     Work(u64),
     /// How long that root would have taken on any number of threads, in nanoseconds. It follows the work.
     Span(u64),
+    /// A sample begins: how long all cores of the machine together have been busy until now, for all processes, in
+    /// nanoseconds since a time that does not change.
+    CoresBusy(u64),
+    /// How long a thread of this process has run, and has waited for a core, since the last sample.
+    ThreadTime {
+        /// The number of the thread in the system.
+        thread: u32,
+        /// How long it has run, in units of [`SAMPLE_UNIT`].
+        ran: u16,
+        /// How long it could run and had no core, in the same units.
+        waited: u16,
+    },
 }
+
+/// The unit of the times in an [`Event::ThreadTime`], in nanoseconds.
+pub const SAMPLE_UNIT: u64 = 10_000;
 
 /// An event in its form of 16 bytes.
 pub type Record = [u64; 2];
@@ -243,6 +258,8 @@ mod kind {
     pub(super) const WORK: u8 = 23;
     pub(super) const SPAN: u8 = 24;
     pub(super) const TIMER_DUE: u8 = 25;
+    pub(super) const CORES_BUSY: u8 = 26;
+    pub(super) const THREAD_TIME: u8 = 27;
 }
 
 /// Puts two numbers into a word, the first into its upper half.
@@ -287,6 +304,10 @@ impl Event {
             Self::RunDelay(time) => (kind::RUN_DELAY, 0, time),
             Self::Work(time) => (kind::WORK, 0, time),
             Self::Span(time) => (kind::SPAN, 0, time),
+            Self::CoresBusy(time) => (kind::CORES_BUSY, 0, time),
+            Self::ThreadTime { thread, ran, waited } => {
+                (kind::THREAD_TIME, 0, pair(thread, u32::from(ran) << 16 | u32::from(waited)))
+            }
             Self::TimerDue { fiber, late } => {
                 let late = late.min(MAX_LATE);
                 (kind::TIMER_DUE, (late >> 32) as u8, pair(fiber, late as u32))
@@ -325,6 +346,10 @@ impl Event {
             kind::WORK => Some(Self::Work(argument)),
             kind::SPAN => Some(Self::Span(argument)),
             kind::TIMER_DUE => Some(Self::TimerDue { fiber: upper, late: u64::from(small) << 32 | u64::from(lower) }),
+            kind::CORES_BUSY => Some(Self::CoresBusy(argument)),
+            kind::THREAD_TIME => {
+                Some(Self::ThreadTime { thread: upper, ran: (lower >> 16) as u16, waited: lower as u16 })
+            }
             _ => None,
         };
         (head >> (u64::BITS - TIME_BITS), event)
@@ -371,6 +396,8 @@ mod tests {
             Event::RunDelay(u64::MAX - 2),
             Event::Work(u64::MAX - 3),
             Event::Span(u64::MAX - 4),
+            Event::CoresBusy(u64::MAX - 5),
+            Event::ThreadTime { thread: 0x5152_5354, ran: 0x6162, waited: 0x7172 },
             Event::TimerDue { fiber, late: 0xf1_4142_4344 },
         ];
         all.extend(Role::ALL.iter().map(|&role| Event::Enter { role, pool: 7, worker }));

@@ -2,7 +2,7 @@
 
 use crate::{
     MAGIC,
-    event::{Event, Site, TIME_BITS},
+    event::{Event, SAMPLE_UNIT, Site, TIME_BITS},
 };
 use std::{collections::BTreeMap, error, fmt, path::Path};
 
@@ -22,6 +22,20 @@ pub struct Trace {
     pub lanes: Vec<Lane>,
     /// How many events the process has dropped because its memory for them was full: always the oldest ones.
     pub lost: u64,
+    /// Who used the cores, in the order of time. The events of the samples are in no lane.
+    pub samples: Vec<Sample>,
+}
+
+/// Who has used the cores since the sample before this one. Of the first sample only the time means something.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Sample {
+    /// When it was taken, in nanoseconds since the trace began.
+    pub time: u64,
+    /// How long all cores of the machine together were busy, in nanoseconds. The system counts it in units of 10 ms.
+    pub busy: u64,
+    /// The threads of the process that have run or waited for a core: their numbers in the system, how long they have
+    /// run, and how long they have waited, in nanoseconds.
+    pub threads: Vec<(u32, u64, u64)>,
 }
 
 /// A site: a label, and a source location.
@@ -165,12 +179,39 @@ impl Trace {
                     }
                     trace.lost = lost;
                     trace.lanes = lanes.into_values().collect();
+                    trace.take_samples();
                     return Ok(trace);
                 }
                 _ => {}
             }
             at = end;
         }
+    }
+
+    /// Moves the samples out of the lanes, so that the thread that has taken them is not one of the program's.
+    fn take_samples(&mut self) {
+        let is_sample = |event: &Event| matches!(event, Event::CoresBusy(_) | Event::ThreadTime { .. });
+        let mut before = None;
+        for lane in &mut self.lanes {
+            for &(time, event) in &lane.events {
+                match (event, self.samples.last_mut()) {
+                    (Event::CoresBusy(busy), _) => {
+                        let since = busy.saturating_sub(before.replace(busy).unwrap_or(busy));
+                        self.samples.push(Sample { time, busy: since, threads: Vec::new() });
+                    }
+                    (Event::ThreadTime { thread, ran, waited }, Some(sample)) => {
+                        sample.threads.push((thread, u64::from(ran) * SAMPLE_UNIT, u64::from(waited) * SAMPLE_UNIT));
+                    }
+                    _ => {}
+                }
+            }
+        }
+        self.lanes.retain_mut(|lane| {
+            let len = lane.events.len();
+            lane.events.retain(|(_, event)| !is_sample(event));
+            len == 0 || !lane.events.is_empty()
+        });
+        self.samples.sort_by_key(|sample| sample.time);
     }
 
     /// Returns what is known of a site.
@@ -291,6 +332,23 @@ mod tests {
         assert_eq!((lane.id, lane.thread, lane.lost, &lane.name[..]), (0, 100, 3, "main"));
         assert_eq!(lane.events.iter().map(|&(time, _)| time).collect::<Vec<_>>(), [5, 7, 7]);
         assert_eq!((trace.lost, trace.extent()), (3, (5, 7)));
+    }
+
+    #[test]
+    fn samples_are_in_no_lane() {
+        let mut writer = Writer::new(Vec::new()).unwrap();
+        let thread = |thread, ran, waited| Event::ThreadTime { thread, ran, waited };
+        writer.lane(0, 100, "main", 0).unwrap();
+        writer.lane(1, 101, "sampler", 0).unwrap();
+        writer.events(0, [Event::SpanEnd.encode(25)]).unwrap();
+        let events = [(7, Event::CoresBusy(500)), (10, thread(100, 1, 2)), (20, Event::CoresBusy(900))];
+        writer.events(1, events.map(|(time, event)| event.encode(time))).unwrap();
+        writer.events(1, [thread(100, 3, 0).encode(21), thread(101, 4, 5).encode(22)]).unwrap();
+        let trace = Trace::read(&writer.finish().unwrap()).unwrap();
+        assert_eq!(trace.lanes.iter().map(|lane| &lane.name[..]).collect::<Vec<_>>(), ["main"]);
+        let second = Sample { time: 20, busy: 400, threads: vec![(100, 30_000, 0), (101, 40_000, 50_000)] };
+        let first = Sample { time: 7, busy: 0, threads: vec![(100, 10_000, 20_000)] };
+        assert_eq!(trace.samples, [first, second]);
     }
 
     #[test]

@@ -31,7 +31,8 @@ fn read() -> Trace {
     let summary = trace::write_to(&mut bytes).unwrap();
     let trace = Trace::read(&bytes).unwrap();
     let events = trace.lanes.iter().map(|lane| lane.events.len() as u64).sum::<u64>();
-    assert_eq!((summary.events, summary.lost), (events, trace.lost));
+    let samples = trace.samples.iter().map(|sample| 1 + sample.threads.len() as u64).sum::<u64>();
+    assert_eq!((summary.events, summary.lost), (events + samples, trace.lost));
     trace
 }
 
@@ -120,6 +121,20 @@ fn pool_that_is_not_traced_records_nothing() {
         let builder = Pool::builder().threads(2).trace(false).thread_name(|index| format!("silent {index}"));
         builder.build().unwrap().install(join_both);
         assert!(!read().lanes.iter().any(|lane| lane.name.starts_with("silent")));
+    });
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn samples_tell_how_long_a_thread_had_a_core() {
+    common::watchdog(common::LONG, || {
+        let pool = traced("sampled", 1);
+        let ran = |trace: &Trace| -> u64 {
+            let thread = lane(trace, "sampled 0").thread;
+            let times = trace.samples.iter().flat_map(|sample| &sample.threads);
+            times.filter(|(number, ..)| *number == thread).map(|(_, ran, _)| ran).sum()
+        };
+        while pool.call(|| (0..1_000_000).map(std::hint::black_box).sum::<u64>()) == 0 || ran(&read()) < 20_000_000 {}
     });
 }
 

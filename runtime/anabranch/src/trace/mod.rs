@@ -60,7 +60,8 @@
 //! A pool that is not traced pays nothing for a fork or a switch between fibers, and a test at rarer events. In a
 //! traced pool a fork that no thread takes still costs nothing. A rarer event costs some 30 ns, most of which is the
 //! look at the clock. Fibers are not as cheap as otherwise: each switch passes through the worker's own stack and
-//! records two events. An event takes 16 bytes.
+//! records two events. An event takes 16 bytes. On Linux a thread reads every 10 ms how long each thread of the process
+//! had a core, which takes at most 2% of one core.
 
 #[cfg(all(any(unix, windows), not(any(loom, shuttle, sim))))]
 mod auto;
@@ -68,6 +69,8 @@ mod auto;
 mod file;
 #[cfg(all(any(unix, windows), not(any(loom, shuttle, sim))))]
 mod lane;
+#[cfg(all(target_os = "linux", not(any(loom, shuttle, sim))))]
+mod sampler;
 #[cfg(all(any(unix, windows), not(any(loom, shuttle, sim))))]
 mod sites;
 #[cfg(all(any(unix, windows), not(any(loom, shuttle, sim))))]

@@ -110,11 +110,11 @@ pub(super) struct Snapshot {
     pub(super) lost: u64,
 }
 
-/// Begins to record, for a pool.
-pub(super) fn start(pool: u32, threads: usize) {
+/// Begins to record, for a pool. Returns whether it is the first pool.
+pub(super) fn start(pool: u32, threads: usize) -> bool {
     lock().pools.push((pool, u32::try_from(threads).unwrap_or(u32::MAX)));
     since();
-    IS_ON.store(true, Ordering::Relaxed);
+    !IS_ON.swap(true, Ordering::Relaxed)
 }
 
 /// Returns whether there is a traced pool, or was one.

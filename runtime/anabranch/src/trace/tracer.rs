@@ -41,15 +41,21 @@ impl Tracer {
 #[cfg(all(any(unix, windows), not(any(loom, shuttle, sim))))]
 mod on {
     use super::*;
+    #[cfg(target_os = "linux")]
+    use crate::trace::sampler;
     use crate::trace::{auto, lane, sites, store};
 
     impl Tracer {
         /// Returns the tracer of a new pool. Without a choice of the program, the environment decides.
         pub(crate) fn of_pool(choice: Option<bool>, pool: u32, threads: usize) -> Self {
             let is_on = choice.unwrap_or(false) || choice.is_none() && auto::is_on();
-            if is_on {
-                store::start(pool, threads);
+            let is_first = is_on && store::start(pool, threads);
+            #[cfg(target_os = "linux")]
+            if is_first {
+                sampler::start();
             }
+            #[cfg(not(target_os = "linux"))]
+            let _ = is_first;
             Self { is_on, measures: is_on && auto::measures() }
         }
 

@@ -134,7 +134,7 @@ mod tests {
                 // Small numbers meet each other; the largest one stands for none.
                 let mut number = || if below(8) == 0 { u64::from(u32::MAX) } else { below(4) };
                 let argument = number() << 32 | number();
-                records.push([time << 16 | below(26) << 8 | below(7), argument]);
+                records.push([time << 16 | below(28) << 8 | below(7), argument]);
             }
             writer.events(lane, records).unwrap();
         }

@@ -72,6 +72,7 @@ pub fn trace(name: &str, model: &Model, explanation: &Explanation) -> String {
             }
         }
         main {
+            (plots::cores_plot(model))
             (explanation::section(explanation))
             section aria-labelledby="timeline" {
                 h2 #timeline tabindex="-1" { "Timeline" }

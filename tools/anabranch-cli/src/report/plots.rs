@@ -99,6 +99,66 @@ pub fn shares(totals: &Totals) -> Markup {
     }
 }
 
+/// How many cores are in use, and by whom, over time. Empty if the trace has no samples.
+pub fn cores_plot(model: &Model) -> Markup {
+    const PARTS: usize = 320;
+    /// The classes and names of what uses cores, from below. The last one has none.
+    const USERS: [(&str, &str); 4] = [
+        ("c0", "threads of pools"),
+        ("k2", "other threads of the process"),
+        ("c2", "other processes"),
+        ("c7", "threads of the process that are ready, without a core"),
+    ];
+    if model.cores.is_empty() {
+        return html! {};
+    }
+    let mut parts = vec![[0.0; USERS.len()]; PARTS];
+    for part in &model.cores {
+        let piece = Piece { begin: part.begin, end: part.end, class: 0, subject: 0, detail: 0 };
+        for_each_part(&piece, model.wall as f64 / PARTS as f64, PARTS, |index, share| {
+            let users = [part.pool, part.process, part.others, part.ready];
+            parts[index].iter_mut().zip(users).for_each(|(sum, cores)| *sum += cores * share);
+        });
+    }
+    let cores: f64 = model.meta.get("cores").and_then(|cores| cores.parse().ok()).unwrap_or(0.0);
+    let most = parts.iter().map(|part| part.iter().sum()).fold(cores.max(1.0), f64::max) * 1.05;
+    let y = |cores: f64| HEIGHT - cores / most * HEIGHT;
+    let column = WIDTH / PARTS as f64;
+    let area = |user: usize| {
+        let mut path = String::new();
+        for (index, part) in parts.iter().enumerate().filter(|(_, part)| part[user] > 0.0) {
+            let (low, high) = (part[..user].iter().sum::<f64>(), part[..=user].iter().sum::<f64>());
+            let (x, top, height) = (index as f64 * column, y(high), y(low) - y(high));
+            let _ = write!(path, "M{x:.1} {top:.1}h{column:.1}v{height:.1}h-{column:.1}z");
+        }
+        path
+    };
+    let mean = |user: usize| parts.iter().map(|part| part[user]).sum::<f64>() / PARTS as f64;
+    let means: Vec<String> =
+        USERS.iter().enumerate().map(|(user, (_, name))| format!("{name} {:.2}", mean(user))).collect();
+    let description = format!("Means: {}.", means.join(", "));
+    let content = html! {
+        @for (user, (class, name)) in USERS.iter().enumerate() {
+            @let path = area(user);
+            @if !path.is_empty() { path.(*class) d=(path) { title { (name) } } }
+        }
+        (vertical(most, |value| format!("{}", (value * 100.0).round() / 100.0)))
+        @if cores > 0.0 { path.limit d=(format!("M0 {:.1}h{WIDTH}", y(cores))) { title { "all cores" } } }
+        text.tick x="-44" y=(HEIGHT / 2.0) text-anchor="middle"
+            transform={"rotate(-90 -44 " (HEIGHT / 2.0) ")"} { "cores" }
+        (time_axis(model.wall, HEIGHT))
+    };
+    html! {
+        (figure("CPU in use over time", &description, HEIGHT, &content))
+        p.key {
+            @for (user, (class, name)) in USERS.iter().enumerate() {
+                span.swatch.(*class) {} " " (name) " (" (format!("{:.2}", mean(user))) ") "
+            }
+            "The dashed line is the number of cores. In brackets: the mean."
+        }
+    }
+}
+
 /// How many threads are in each state, over time.
 pub fn utilisation_plot(model: &Model) -> Markup {
     const PARTS: usize = 320;

@@ -4,6 +4,7 @@
 //! Takes time O(n log n) and memory O(n) for n events, whatever the trace is. Times are in nanoseconds since the first
 //! event.
 
+pub mod cores;
 mod lane;
 mod link;
 
@@ -17,9 +18,17 @@ use link::Seat;
 /// The number of rows of spans of one thread. Spans inside these are counted and not drawn.
 const MOST_SPAN_ROWS: usize = 12;
 
-/// The states of a thread in the order of their classes: those of the trace, and `blocked`.
-pub const STATES: &[&str] =
-    &["working", "searching", "parked", "joining", "join-parked", "waiting", "blocked in a foreign call"];
+/// The states of a thread in the order of their classes: those of the trace, `blocked`, and `ready`.
+pub const STATES: &[&str] = &[
+    "working",
+    "searching",
+    "parked",
+    "joining",
+    "join-parked",
+    "waiting",
+    "blocked in a foreign call",
+    "ready, without a core",
+];
 
 /// The class of a thread that runs the program's code.
 pub const WORKING: u8 = 0;
@@ -27,6 +36,8 @@ pub const WORKING: u8 = 0;
 pub const WAITING: u8 = 5;
 /// The class of a thread that is blocked in a foreign call. The trace reports it from outside.
 pub const BLOCKED: u8 = 6;
+/// The class of a thread that would work, and for which the system has no core. Samples tell it.
+pub const READY: u8 = 7;
 
 /// The activity of a thread from one time to another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -148,6 +159,8 @@ pub struct Model {
     pub lanes: Vec<Lane>,
     pub links: Vec<Link>,
     pub places: Vec<Place>,
+    /// Who used the cores. Empty if the trace has no samples.
+    pub cores: Vec<cores::CoreUse>,
     /// The names of fibers, as sites.
     pub fiber_names: BTreeMap<u32, u32>,
     pub events: u64,
@@ -188,6 +201,7 @@ impl Model {
             model.lanes.push(Lane { name, thread: from.thread, lost: from.lost, events, ..built.lane });
         }
         link::connect(&mut model, seats, resumes);
+        model.cores = cores::divide(&mut model.lanes, &trace.samples, first, wall);
         model
     }
 

@@ -58,7 +58,7 @@ function readColours() {
     // Each colour in 17 strengths, from the ground to itself.
     const strengths = (colour) => Array.from({ length: 17 }, (_, i) => mix(ground, colour, i / 16));
     colours = {
-        ground, states: list("c", 7), hues: list("h", HUES).map(strengths), moment: strengths(pixel("--ink", style)),
+        ground, states: list("c", description.states.length), hues: list("h", HUES).map(strengths), moment: strengths(pixel("--ink", style)),
         paper: text("--ground"), ink: text("--ink"), faint: text("--faint"), line: text("--line"), focus: text("--focus"),
         links: [text("--steal"), text("--wake"), text("--unpark")], mark: text("--mark"), onHue: text("--on-hue"),
         onState: text("--on-state"),
@@ -360,14 +360,15 @@ function drawMap() {
     const [width, height] = [Math.round(map.parentElement.clientWidth * scale), Math.round(44 * scale)];
     map.width = width;
     map.height = height;
-    const sums = new Float64Array(width * 7);
+    const count = description.states.length;
+    const sums = new Float64Array(width * count);
     const step = wall / width;
     for (const { states } of lanes) {
         forColumns(states, 0, step, width, (x, stop, i) => {
-            for (; x < stop; x++) sums[x * 7 + states.hue[i]] += step;
+            for (; x < stop; x++) sums[x * count + states.hue[i]] += step;
         }, (x, i, j, left, right) => {
             const parts = shares(states, i, j, left, right);
-            for (let c = 0; c < 7; c++) sums[x * 7 + c] += parts[c];
+            for (let c = 0; c < count; c++) sums[x * count + c] += parts[c];
         });
     }
     const image = new ImageData(width, height);
@@ -375,7 +376,7 @@ function drawMap() {
     pixels.fill(colours.ground);
     const users = Math.max(1, lanes.filter((lane) => lane.states.n > 0).length);
     for (let x = 0; x < width; x++) {
-        stack(pixels, width, x, 0, height, sums.subarray(x * 7, x * 7 + 7), step * users, colours.states);
+        stack(pixels, width, x, 0, height, sums.subarray(x * count, (x + 1) * count), step * users, colours.states);
     }
     map.getContext("2d").putImageData(image, 0, 0);
 }
