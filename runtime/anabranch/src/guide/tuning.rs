@@ -54,6 +54,24 @@
 //! | [`spares_refused`](crate::pool::Stats::spares_refused) is not 0 | the pool could not replace a blocked thread, because of `max_spare_threads` or a limit of the system |
 //! | [`uses_membarrier`](crate::pool::Stats::uses_membarrier) is false | each join takes a lock, about 20 ns, because the kernel is old or a filter forbids `membarrier` |
 //!
+//! # Copies
+//! Rust moves a value by copying its bytes: into a call, into a channel, and out of it. A message of 64 KiB is copied
+//! at least twice, while a `Box`, a `Vec` or an `Arc` of it is a pointer. Clippy warns about some copies, but about no
+//! move into a channel:
+//!
+//! | lint | warns about | on by default |
+//! |---|---|---|
+//! | `large_enum_variant` | a variant that makes each message as large as the largest | yes |
+//! | `unnecessary_to_owned`, `ptr_arg` | an owned value where a reference suffices | yes |
+//! | `large_types_passed_by_value` | an argument of more than 256 bytes | no (pedantic) |
+//! | `needless_pass_by_value` | an argument that the function does not consume | no (pedantic) |
+//! | `implicit_clone` | a clone by another name, such as `to_vec` | no (pedantic) |
+//! | `large_stack_arrays` | a local array of more than 16 KiB, which a fiber's stack may not hold | no (pedantic) |
+//! | `redundant_clone` | a clone of a value that is not used afterwards | no (nursery) |
+//!
+//! `cargo clippy -- -W clippy::large_types_passed_by_value` turns one on, as does `[lints.clippy]` in `Cargo.toml`. A
+//! profiler shows copies that remain as time in `memcpy`.
+//!
 //! # Finding a hang
 //! [`fibers()`](crate::fiber::fibers) and [`Pool::fibers`](crate::Pool::fibers) list the fibers of a pool, and the
 //! threads that wait inside `run`. Each entry has the name, the state, the operation that it waits for, and the place
