@@ -20,10 +20,11 @@ use std::{
 };
 
 const USAGE: &str = "\
-usage: k_nucleotide [--plain]
+usage: k_nucleotide [--plain | --pipes]
        k_nucleotide --fasta N
   Reads a FASTA file from the standard input, and prints how often some substrings occur in its sequence THREE; with
-  --plain on one thread, by plain iterators. --fasta writes the input of size N, of which THREE has 5 N letters.";
+  --plain on one thread, by plain iterators, and with --pipes by a fiber for each length of substrings, to which a pipe
+  of `proto!` brings the sequence. --fasta writes the input of size N, of which THREE has 5 N letters.";
 
 /// The substrings that are counted one by one.
 const SUBSTRINGS: [&str; 5] = ["GGT", "GGTA", "GGTATT", "GGTATTTTAATT", "GGTATTTTAATTTATAGT"];
@@ -45,7 +46,7 @@ fn main() -> ExitCode {
     };
     let result = match task {
         Task::Fasta(size) => write_fasta(size, &mut BufWriter::new(io::stdout().lock())),
-        Task::Count { is_plain } => count_stdin(is_plain),
+        Task::Count(report) => count_stdin(report),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
@@ -58,12 +59,12 @@ fn main() -> ExitCode {
     }
 }
 
-fn count_stdin(is_plain: bool) -> io::Result<()> {
+fn count_stdin(report: fn(&[u8]) -> String) -> io::Result<()> {
     let mut input = Vec::new();
     io::stdin().lock().read_to_end(&mut input)?;
     let start = Instant::now();
     let text = sequence(&input, b"THREE").ok_or_else(|| io::Error::other("the input has no sequence THREE"))?;
-    let report = if is_plain { plain::report(text) } else { report(text) };
+    let report = report(text);
     eprintln!("{:.0} ms after the input was read", start.elapsed().as_secs_f64() * 1e3);
     io::stdout().write_all(report.as_bytes())
 }
@@ -109,6 +110,75 @@ mod plain {
         let lengths = [18, 12, 6, 4, 3, 2, 1];
         let counts: Vec<Counts> = lengths.iter().map(|length| count(Counts::default(), &codes, *length)).collect();
         print(&lengths, &counts, codes.len())
+    }
+}
+
+mod pipes {
+    use super::*;
+    use anabranch::{Cx, channel::RecvError, proto};
+    use std::sync::Arc;
+
+    proto! { counting {
+        Letters: send { piece(std::sync::Arc<Vec<u8>>) -> Letters, end -> Counted }
+        Counted: recv { counts(crate::Counts) -> ! }
+    }}
+
+    /// Counts with a fiber for each length, as the program of 2012 does, and returns what the task prints.
+    pub fn report(text: &[u8]) -> String {
+        let lengths = [18, 12, 6, 4, 3, 2, 1];
+        let (counts, letters) = anabranch::run(|cx| serve(cx, text, &lengths)).expect("the fibers answer");
+        print(&lengths, &counts, letters)
+    }
+
+    fn serve(cx: &Cx<'_>, text: &[u8], lengths: &[usize]) -> Result<(Vec<Counts>, usize), RecvError> {
+        cx.scope(|s| {
+            let start = |length: &usize| {
+                let (client, server) = counting::pipe();
+                let length = *length;
+                s.spawn(move |cx| count_pieces(cx, server, length).is_ok());
+                client
+            };
+            let mut pipes: Vec<counting::client::Letters> = lengths.iter().map(start).collect();
+            let (mut pieces, mut letters) = (0, 0);
+            for piece in text.chunks(PIECE) {
+                let codes: Vec<u8> = piece.iter().filter(|byte| **byte != b'\n').map(|byte| code(*byte)).collect();
+                letters += codes.len();
+                pieces += 1;
+                let codes = Arc::new(codes);
+                let sent = pipes.into_iter().map(|pipe| pipe.piece(cx, Arc::clone(&codes)));
+                pipes = sent.collect::<Result<_, _>>()?;
+            }
+            let answers = pipes.into_iter().map(|pipe| {
+                let counting::client::CountedMessage::Counts(counts, _) = pipe.end(cx)?.recv(cx)?;
+                Ok(counts)
+            });
+            let counts = answers.collect::<Result<_, RecvError>>()?;
+            let (all, each) = ((pieces + 2) * lengths.len(), letters / pieces.max(1));
+            eprintln!("{all} messages, of {each} bytes for each piece");
+            Ok((counts, letters))
+        })
+    }
+
+    /// Counts the substrings of a length in pieces that follow each other.
+    fn count_pieces(
+        cx: &Cx<'_>,
+        mut letters: counting::server::Letters,
+        length: usize,
+    ) -> Result<counting::Done, RecvError> {
+        let (mut counts, mut rest) = (Counts::default(), Vec::new());
+        loop {
+            match letters.recv(cx)? {
+                counting::server::LettersMessage::Piece(piece, next) => {
+                    rest.extend_from_slice(&piece);
+                    counts = count(counts, &rest, length);
+                    rest.drain(..rest.len().saturating_sub(length - 1));
+                    letters = next;
+                }
+                counting::server::LettersMessage::End(result) => {
+                    return Ok(result.counts(counts)?);
+                }
+            }
+        }
     }
 }
 
@@ -257,18 +327,19 @@ fn write_lines(to: &mut impl Write, letters: &mut impl Iterator<Item = u8>, mut 
 }
 
 enum Task {
-    Count { is_plain: bool },
+    Count(fn(&[u8]) -> String),
     Fasta(usize),
 }
 
 /// Parses the options. Returns `None` for `--help`.
 fn options() -> Result<Option<Task>, lexopt::Error> {
     use lexopt::prelude::*;
-    let mut task = Task::Count { is_plain: false };
+    let mut task = Task::Count(report);
     let mut parser = lexopt::Parser::from_env();
     while let Some(argument) = parser.next()? {
         match argument {
-            Long("plain") => task = Task::Count { is_plain: true },
+            Long("plain") => task = Task::Count(plain::report),
+            Long("pipes") => task = Task::Count(pipes::report),
             Long("fasta") => task = Task::Fasta(parser.value()?.parse()?),
             Short('h') | Long("help") => return Ok(None),
             other => return Err(other.unexpected()),

@@ -36,6 +36,9 @@ fn k_nucleotide_counts_substrings() {
     let count =
         |substring: &str| sequence.as_bytes().windows(substring.len()).filter(|w| *w == substring.as_bytes()).count();
     let output = agreed("k_nucleotide", &[], &fasta.stdout);
+    let piped = Example::new("k_nucleotide").threads(2).run_with_input(["--pipes"], &fasta.stdout);
+    piped.assert_success();
+    assert_eq!(piped.stdout, output.stdout, "over pipes");
     for substring in ["GGT", "GGTA", "GGTATT", "GGTATTTTAATT", "GGTATTTTAATTTATAGT"] {
         assert!(output.stdout.contains(&format!("{}\t{substring}\n", count(substring))), "{substring}: {output:?}");
     }
