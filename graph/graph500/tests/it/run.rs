@@ -78,7 +78,7 @@ fn observer_sees_every_phase_to_its_end() {
     in_pool(|| run(&config(12, BfsKind::Direction), &log).unwrap());
     let events = log.events.into_inner().unwrap();
     let phases: Vec<_> = events.iter().map(|event| event.0).collect();
-    let searches = [Phase::Search, Phase::Validation, Phase::WarmSearch];
+    let searches = [Phase::Validation, Phase::Search, Phase::WarmSearch];
     assert_eq!(phases, [&[Phase::Generation, Phase::Construction][..], &searches].concat());
     for (phase, total, done, ended) in events {
         assert!(ended, "{phase:?}");
