@@ -12,7 +12,7 @@
 //! as they do if each vertex begins with `1 / n`: an error in the total would shrink by no more than `damping` in an
 //! iteration. In a graph with near neighbours only, such as a road network, a region keeps its score for many steps.
 //! There the scores begin with `1 / n`. The kernel recognises such a graph because neighbours have similar degrees
-//! ([`is_local`]).
+//! (`is_local`).
 //!
 //! **Encoding.** `contributions` has `score / out_degree` of each vertex. An iteration has stages. The threads compute
 //! the scores of one stage from all contributions, and only then replace the contributions of the stage. So a later
