@@ -211,7 +211,9 @@ fn fibers_that_sleep_again_and_again_leave_half_of_the_thread_to_others() {
     watchdog(LONG, || {
         let manual = ManualClock::new();
         let pool = common::one_thread().clock(manual.clock()).build().unwrap();
-        let (yields, sleeps) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let [begun, yields, sleeps] = [const { AtomicUsize::new(0) }; 3];
+        // The thread that spawns may be away for long, so nothing counts before all have begun.
+        let have_begun = || begun.load(Ordering::Relaxed) == 100;
         let is_over = || yields.load(Ordering::Relaxed) >= 10_000;
         pool.run(|cx| {
             cx.scope(|s| {
@@ -219,14 +221,15 @@ fn fibers_that_sleep_again_and_again_leave_half_of_the_thread_to_others() {
                     s.spawn(|cx| {
                         while !is_over() {
                             cx.yield_now();
-                            yields.fetch_add(1, Ordering::Relaxed);
+                            yields.fetch_add(usize::from(have_begun()), Ordering::Relaxed);
                         }
                     });
                     s.spawn(|cx| {
+                        begun.fetch_add(1, Ordering::Relaxed);
                         while !is_over() {
                             manual.advance(Duration::from_nanos(1));
                             cx.sleep(Duration::from_nanos(1)).unwrap();
-                            sleeps.fetch_add(1, Ordering::Relaxed);
+                            sleeps.fetch_add(usize::from(have_begun()), Ordering::Relaxed);
                         }
                         manual.advance(SECOND);
                     });
