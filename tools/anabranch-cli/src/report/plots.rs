@@ -16,6 +16,8 @@ const HEIGHT: f64 = 180.0;
 const LEFT: f64 = 60.0;
 const BOTTOM: f64 = 40.0;
 const TOP: f64 = 12.0;
+/// Half of the last number of a time axis.
+const RIGHT: f64 = 24.0;
 
 /// The columns of the printed timeline.
 const COLUMNS: usize = 480;
@@ -31,7 +33,7 @@ pub fn time(nanoseconds: u64) -> String {
 
 /// A plot with its title and a description for those who do not see it.
 fn figure(title: &str, description: &str, height: f64, content: &Markup) -> Markup {
-    let (width, height) = (LEFT + WIDTH + 12.0, TOP + height + BOTTOM);
+    let (width, height) = (LEFT + WIDTH + RIGHT, TOP + height + BOTTOM);
     html! {
         figure {
             figcaption { (title) }
@@ -81,7 +83,7 @@ pub fn shares(totals: &Totals) -> Markup {
     html! {
         figure {
             figcaption { "Time of all threads by state" }
-            svg.plot viewBox={"0 0 " (WIDTH + LEFT + 12.0) " 34"} role="img"
+            svg.plot viewBox={"0 0 " (WIDTH + LEFT + RIGHT) " 34"} role="img"
                 aria-label={"Time of all threads by state: " (description.join(", "))}
             {
                 @for (state, time_of, begin, end) in parts {
@@ -297,7 +299,7 @@ pub fn timeline(model: &Model) -> Markup {
     let lanes = &model.lanes[..model.lanes.len().min(MOST_LANES)];
     let height = lanes.len() as f64 * ROW;
     let marks = model.lanes.iter().flat_map(|lane| &lane.moments).filter(|moment| moment.kind == MomentKind::Mark);
-    let width = LABELS + WIDTH + 12.0;
+    let width = LABELS + WIDTH + RIGHT;
     html! {
         svg.plot viewBox={"0 0 " (width) " " (height + BOTTOM)} role="img"
             aria-label="The states of each thread over time"
