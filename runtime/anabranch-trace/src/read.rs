@@ -190,25 +190,25 @@ impl Trace {
 
     /// Moves the samples out of the lanes, so that the thread that has taken them is not one of the program's.
     fn take_samples(&mut self) {
-        let is_sample = |event: &Event| matches!(event, Event::CoresBusy(_) | Event::ThreadTime { .. });
-        let mut before = None;
-        for lane in &mut self.lanes {
-            for &(time, event) in &lane.events {
-                match (event, self.samples.last_mut()) {
-                    (Event::CoresBusy(busy), _) => {
-                        let since = busy.saturating_sub(before.replace(busy).unwrap_or(busy));
-                        self.samples.push(Sample { time, busy: since, threads: Vec::new() });
-                    }
-                    (Event::ThreadTime { thread, ran, waited }, Some(sample)) => {
-                        sample.threads.push((thread, u64::from(ran) * SAMPLE_UNIT, u64::from(waited) * SAMPLE_UNIT));
-                    }
-                    _ => {}
-                }
-            }
-        }
+        let (samples, mut before) = (&mut self.samples, None);
         self.lanes.retain_mut(|lane| {
             let len = lane.events.len();
-            lane.events.retain(|(_, event)| !is_sample(event));
+            lane.events.retain(|&(time, event)| {
+                match event {
+                    Event::CoresBusy(busy) => {
+                        let since = busy.saturating_sub(before.replace(busy).unwrap_or(busy));
+                        samples.push(Sample { time, busy: since, threads: Vec::new() });
+                    }
+                    Event::ThreadTime { thread, ran, waited } => {
+                        if let Some(sample) = samples.last_mut() {
+                            let [ran, waited] = [ran, waited].map(|units| u64::from(units) * SAMPLE_UNIT);
+                            sample.threads.push((thread, ran, waited));
+                        }
+                    }
+                    _ => return true,
+                }
+                false
+            });
             len == 0 || !lane.events.is_empty()
         });
         self.samples.sort_by_key(|sample| sample.time);

@@ -1,7 +1,10 @@
 //! The values of options that several subcommands have.
 
+use anabranch::Pool;
+
 use crate::exit::Failure;
 use crate::machine;
+use crate::units::counted;
 
 /// The maximum of a pool. A larger number is a typing error, which is reported with its option.
 const MOST_THREADS: u64 = 4095;
@@ -17,6 +20,12 @@ pub fn threads(text: &str) -> Result<usize, String> {
 pub fn number(text: &str, least: u64, most: u64, or: &str) -> Result<u64, String> {
     let number = text.parse().ok().filter(|number| (least..=most).contains(number));
     number.ok_or_else(|| format!("give a whole number from {least} to {most}{or}"))
+}
+
+/// Builds a pool.
+pub fn pool(threads: usize) -> Result<Pool, Failure> {
+    let failed = |error| Failure::Run(format!("cannot start {}: {error}", counted(threads as u64, "thread")));
+    Pool::builder().threads(threads).build().map_err(failed)
 }
 
 /// Returns the number of threads that the environment asks for, or one per processor.

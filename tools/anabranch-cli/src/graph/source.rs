@@ -6,7 +6,6 @@ use anabranch::Pool;
 use anabranch_graph::{Format, Input, Observer, ReadOptions, Weight, WeightType};
 
 use crate::exit::Failure;
-use crate::units::counted;
 use crate::values::{self, threads};
 
 /// The options of reading a graph.
@@ -49,9 +48,7 @@ pub struct Weights {
 impl Source {
     /// Builds the pool.
     pub fn pool(&self) -> Result<Pool, Failure> {
-        let threads = self.threads.map_or_else(values::default_threads, Ok)?;
-        let failed = |error| Failure::Run(format!("cannot start {}: {error}", counted(threads as u64, "thread")));
-        Pool::builder().threads(threads).build().map_err(failed)
+        values::pool(self.threads.map_or_else(values::default_threads, Ok)?)
     }
 
     fn options(&self) -> ReadOptions {

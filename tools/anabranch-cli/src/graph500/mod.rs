@@ -20,7 +20,7 @@ use crate::machine::{self, Machine};
 use crate::output::{Target, to_stdout};
 use crate::progress::Progress;
 use crate::signals::Signals;
-use crate::units::counted;
+use crate::values::pool;
 
 pub use args::Args;
 use checkpoint::Checkpoint;
@@ -60,10 +60,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let file = args.json.as_deref().map(|path| Target::open(path, &signals)).transpose()?;
     let checkpoint = args.checkpoint.as_deref().map(|path| Checkpoint::open(path, &signals)).transpose()?;
     let is_resumed = checkpoint.as_ref().is_some_and(Checkpoint::is_read);
-    let pool = anabranch::Pool::builder()
-        .threads(threads)
-        .build()
-        .map_err(|error| Failure::Run(format!("cannot start {}: {error}", counted(threads as u64, "thread"))))?;
+    let pool = pool(threads)?;
 
     let threads = pool.num_threads();
     let (report, plan_bytes) = pool.install(|| {

@@ -13,7 +13,7 @@ use crate::mpi::{self, agree};
 use crate::output::Target;
 use crate::progress::Progress;
 use crate::signals::Signals;
-use crate::units::counted;
+use crate::values::pool;
 
 /// Runs the benchmark on all processes. Process 0 prints the results.
 pub fn run(args: &Args) -> Result<(), Failure> {
@@ -80,9 +80,7 @@ fn set_up(args: &Args, is_first: bool) -> Result<Setup, Failure> {
     signals.be_quiet();
     let path = args.json.as_deref().filter(|_| is_first);
     let file = path.map(|path| Target::open(path, &signals)).transpose()?;
-    let pool = anabranch::Pool::builder().threads(threads).build();
-    let pool =
-        pool.map_err(|error| Failure::Run(format!("cannot start {}: {error}", counted(threads as u64, "thread"))))?;
+    let pool = pool(threads)?;
     let config = Config { roots: args.roots, validate: !args.skip_validation, ..Config::official(spec) };
     Ok(Setup { config, signals, pool, file })
 }

@@ -36,6 +36,7 @@ pub fn divide(lanes: &mut [Lane], samples: &[Sample], first: u64, wall: u64) -> 
     let in_pool: BTreeSet<u32> = lanes.iter().filter(|lane| lane.entry.is_some()).map(|lane| lane.thread).collect();
     let mut waits: BTreeMap<u32, Vec<Wait>> = BTreeMap::new();
     let mut uses = Vec::new();
+    let smoothed = others(samples);
     for pair in samples.windows(2) {
         let (begin, end) = (pair[0].time.max(first) - first, pair[1].time.saturating_sub(first));
         if begin >= end {
@@ -50,13 +51,10 @@ pub fn divide(lanes: &mut [Lane], samples: &[Sample], first: u64, wall: u64) -> 
             let begin = begin.min(end.saturating_sub(ran + waited)).max(earliest);
             waits.push((begin, end, waited.min(end - begin)));
         }
-        let near =
-            |sample: &&Sample| sample.time + SMOOTHED / 2 > pair[0].time && sample.time <= pair[1].time + SMOOTHED / 2;
-        let window: Vec<&Sample> = samples.iter().skip(1).filter(near).collect();
         let length = (pair[1].time - pair[0].time) as f64;
         let [pool, process] = sums.map(|sum| sum as f64 / length);
         let (begin, end) = (begin.min(wall), end.min(wall));
-        uses.push(CoreUse { begin, end, pool, process, others: others(&window, samples), ready: 0.0 });
+        uses.push(CoreUse { begin, end, pool, process, others: smoothed(pair), ready: 0.0 });
     }
     uses.retain(|part| part.begin < part.end);
     for &(begin, end, waited) in waits.values().flatten() {
@@ -74,13 +72,23 @@ pub fn divide(lanes: &mut [Lane], samples: &[Sample], first: u64, wall: u64) -> 
     uses
 }
 
-/// Returns how many cores other processes used in the intervals that end with these samples.
-fn others(window: &[&Sample], samples: &[Sample]) -> f64 {
-    let (Some(first), Some(last)) = (window.first(), window.last()) else { return 0.0 };
-    let before = samples.iter().rev().find(|sample| sample.time < first.time).map_or(first.time, |sample| sample.time);
-    let busy: u64 = window.iter().fold(0, |sum: u64, sample| sum.saturating_add(sample.busy));
-    let own: u64 = window.iter().flat_map(|sample| &sample.threads).map(|(_, ran, _)| ran).sum();
-    busy.saturating_sub(own) as f64 / last.time.saturating_sub(before).max(1) as f64
+/// Returns a function that tells how many cores other processes used between two samples and shortly before and after.
+fn others(samples: &[Sample]) -> impl Fn(&[Sample]) -> f64 {
+    // The sums of the samples up to each one. So a window takes two searches, however many samples it has.
+    let mut sums = vec![(0u128, 0u128)];
+    for (index, sample) in samples.iter().enumerate() {
+        let own: u128 = sample.threads.iter().map(|&(_, ran, _)| u128::from(ran)).sum();
+        sums.push((sums[index].0 + u128::from(sample.busy), sums[index].1 + own));
+    }
+    move |pair| {
+        // The first sample has no interval.
+        let from = samples.partition_point(|sample| sample.time + SMOOTHED / 2 <= pair[0].time).max(1);
+        let to = samples.partition_point(|sample| sample.time <= pair[1].time + SMOOTHED / 2);
+        let earlier = samples.partition_point(|sample| sample.time < samples[from].time);
+        let before = samples[earlier.saturating_sub(1)].time;
+        let (busy, own) = (sums[to].0 - sums[from].0, sums[to].1 - sums[from].1);
+        busy.saturating_sub(own) as f64 / (samples[to - 1].time - before).max(1) as f64
+    }
 }
 
 /// Returns the states of a thread, in which it works only while it had a core. `waits` has intervals, and how long the

@@ -1,5 +1,6 @@
 //! The page of a directory in Markdown: the missed targets, and the newest result of each bench.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use anabranch_bench::record::{Record, Series, Workload};
@@ -13,7 +14,7 @@ const HEAD: &str = "# Benchmarks
 <!-- `anabranch report docs/results --markdown -o docs/BENCHMARKS.md` writes this page. Do not edit it. -->
 
 The samples are in [results](results): each in a process of its own, the contenders in turn in each round. The tables
-show medians. Less is better, unless a unit is a rate. `A / B` behind a median compares a contender with the bold one
+show medians. Less is better, except for rates. `A / B` behind a median compares a contender with the bold one
 in the same rounds: A is the ratio of the times, B that of the CPU times of the whole process. Other programs share the
 machines, so compare only figures of one table, and ignore differences below a tenth.
 ";
@@ -36,16 +37,13 @@ pub fn document(results: &Results, notes: &[String]) -> String {
     text
 }
 
-/// Returns the newest record of each bench, in the order of the file names.
+/// Returns the newest record of each bench, in the order of their names.
 fn newest_of_each_suite(results: &Results) -> Vec<&Record> {
-    let suite = |record: &Record| record.workloads.first().map(|workload| workload.suite.clone());
-    let newest = |index: usize, record| {
-        results.records[index + 1..].iter().all(|(_, later)| suite(later) != suite(record)) && suite(record).is_some()
-    };
-    let all = results.records.iter().enumerate();
-    let mut chosen: Vec<_> = all.filter(|(index, (_, record))| newest(*index, record)).map(|(_, it)| it).collect();
-    chosen.sort_by_key(|(name, _)| name);
-    chosen.into_iter().map(|(_, record)| record).collect()
+    // The records are in the order of time, so the last one of a bench stays.
+    let records = results.records.iter().map(|(_, record)| record);
+    let newest: BTreeMap<&str, &Record> =
+        records.filter_map(|record| Some((&*record.workloads.first()?.suite, record))).collect();
+    newest.into_values().collect()
 }
 
 /// Returns a row for each target that the workload missed.
