@@ -43,7 +43,6 @@ pub mod lock;
 mod machine;
 pub mod thread;
 pub mod time;
-pub mod unwind;
 
 pub use alloc::LineAllocator;
 pub use machine::Machine;

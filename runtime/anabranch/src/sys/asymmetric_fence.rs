@@ -33,7 +33,7 @@ use crate::sys::sync::{Ordering, fence};
 #[cfg(not(any(loom, shuttle, sim, miri)))]
 pub(crate) use crate::sys::asymmetric_fence::real::{heavy, is_available, light};
 
-/// Memory is sequentially consistent in a simulation, so this only costs nothing, and `heavy` costs what it should.
+/// Memory is sequentially consistent in a simulation, so a light fence does nothing. `heavy` costs virtual time.
 #[cfg(sim)]
 pub(crate) fn light() {}
 

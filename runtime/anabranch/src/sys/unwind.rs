@@ -1,7 +1,7 @@
 //! Panics: catching them, resuming them, and whether the calling thread unwinds.
 //!
-//! shuttle runs all threads of an execution on one system thread, which has one count of panics. So when one of them
-//! unwinds, std reports that all do. This module therefore counts panics per shuttle thread: those that
+//! shuttle and a simulation run all threads on one system thread, which has one count of panics. So when one of them
+//! unwinds, std reports that all do. This module therefore counts panics per thread of theirs: those that
 //! [`resume_unwind`] throws. (A panic of an assertion ends the test anyway.) A catch restores the count from its start.
 
 #[cfg(not(any(shuttle, sim)))]
@@ -10,11 +10,8 @@ pub(crate) use std::{
     thread::panicking,
 };
 
-#[cfg(shuttle)]
+#[cfg(any(shuttle, sim))]
 pub use self::counted::{catch_unwind, panicking, resume_unwind};
-
-#[cfg(sim)]
-pub(crate) use anabranch_sim::unwind::{catch_unwind, panicking, resume_unwind};
 
 /// Aborts if the guarded code unwinds. That code catches its own panics, and other work may wait on its stack.
 pub(crate) struct AbortOnUnwind;
@@ -25,8 +22,12 @@ impl Drop for AbortOnUnwind {
     }
 }
 
-#[cfg(shuttle)]
+#[cfg(any(shuttle, sim))]
 mod counted {
+    #[cfg(sim)]
+    use anabranch_sim::thread_local;
+    #[cfg(shuttle)]
+    use shuttle::thread_local;
     use std::{
         any::Any,
         cell::Cell,
@@ -34,7 +35,7 @@ mod counted {
         thread,
     };
 
-    shuttle::thread_local! {
+    thread_local! {
         static PANICS: Cell<u32> = const { Cell::new(0) };
     }
 
