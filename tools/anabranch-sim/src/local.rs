@@ -22,7 +22,7 @@ pub(crate) struct Locals {
 }
 
 thread_local! {
-    /// Those of the simulated thread that runs.
+    /// The values of the simulated thread that runs.
     static CURRENT: Cell<Option<Rc<Locals>>> = const { Cell::new(None) };
     static OUTSIDE: Locals = Locals::default();
 }
@@ -59,7 +59,7 @@ impl Locals {
 /// A key like `std::thread::LocalKey`.
 pub struct LocalKey<T: 'static> {
     initial: fn() -> T,
-    /// One more than its index; 0 before the first use.
+    /// The index of the key plus 1, or 0 before the first use.
     number: AtomicUsize,
 }
 

@@ -65,7 +65,7 @@ pub struct Machine {
     pub(crate) spawn: Picos,
 }
 
-/// One wake-up in this many is a slow one.
+/// On average one wake-up in this many is slow.
 pub(crate) const SLOW_WAKE: u64 = 32;
 
 impl Machine {

@@ -27,7 +27,7 @@ use crate::{Graph, Weight};
 const ALPHA: u64 = 15;
 /// Turns top-down again once a shrinking frontier has fewer than this fraction of the vertices.
 const BETA: usize = 18;
-/// One thread runs a level of at most as many arcs, which takes about as long as waking another thread.
+/// The maximum number of arcs of a level that runs on one thread. It takes about as long as waking another thread.
 const NARROW: u64 = 8192;
 /// Frontier vertices per top-down piece.
 const PIECE: usize = 4;
@@ -146,7 +146,7 @@ impl<'a, W: Weight> Search<'a, W> {
     /// on whether a vertex has been visited.
     fn top_down_alone(&mut self, frontier: &Found) -> Found {
         let (graph, visited, claims) = (self.graph, &mut self.visited.0[..], &mut self.claims);
-        // One more, because a vertex that has been visited is written too.
+        // The loop also writes a vertex that has already been visited, so the array has one more place.
         if claims.len() <= frontier.arcs as usize {
             claims.resize(frontier.arcs as usize + 1, (0, 0));
         }

@@ -104,7 +104,7 @@ pub fn shares(totals: &Totals) -> Markup {
 /// How many cores are in use, and by whom, over time. Empty if the trace has no samples.
 pub fn cores_plot(model: &Model) -> Markup {
     const PARTS: usize = 320;
-    /// The classes and names of what uses cores, from below. The last one has none.
+    /// The classes and names of the areas, from below. The threads of the last one use no core.
     const USERS: [(&str, &str); 4] = [
         ("c0", "threads of pools"),
         ("k2", "other threads of the process"),
