@@ -101,6 +101,18 @@ pub fn shares(totals: &Totals) -> Markup {
     }
 }
 
+/// Returns the area of a row of a stacked plot. It is between the sum of the rows before it and this sum with its own.
+fn stacked<const N: usize>(parts: &[[f64; N]], most: f64, row: usize) -> String {
+    let column = WIDTH / parts.len() as f64;
+    let mut path = String::new();
+    for (index, part) in parts.iter().enumerate().filter(|(_, part)| part[row] > 0.0) {
+        let (low, high) = (part[..row].iter().sum::<f64>(), part[..=row].iter().sum::<f64>());
+        let (top, height) = (HEIGHT - high / most * HEIGHT, (high - low) / most * HEIGHT);
+        let _ = write!(path, "M{:.1} {top:.1}h{column:.1}v{height:.1}h-{column:.1}z", index as f64 * column);
+    }
+    path
+}
+
 /// How many cores are in use, and by whom, over time. Empty if the trace has no samples.
 pub fn cores_plot(model: &Model) -> Markup {
     const PARTS: usize = 320;
@@ -124,28 +136,17 @@ pub fn cores_plot(model: &Model) -> Markup {
     }
     let cores: f64 = model.meta.get("cores").and_then(|cores| cores.parse().ok()).unwrap_or(0.0);
     let most = parts.iter().map(|part| part.iter().sum()).fold(cores.max(1.0), f64::max) * 1.05;
-    let y = |cores: f64| HEIGHT - cores / most * HEIGHT;
-    let column = WIDTH / PARTS as f64;
-    let area = |user: usize| {
-        let mut path = String::new();
-        for (index, part) in parts.iter().enumerate().filter(|(_, part)| part[user] > 0.0) {
-            let (low, high) = (part[..user].iter().sum::<f64>(), part[..=user].iter().sum::<f64>());
-            let (x, top, height) = (index as f64 * column, y(high), y(low) - y(high));
-            let _ = write!(path, "M{x:.1} {top:.1}h{column:.1}v{height:.1}h-{column:.1}z");
-        }
-        path
-    };
     let mean = |user: usize| parts.iter().map(|part| part[user]).sum::<f64>() / PARTS as f64;
     let means: Vec<String> =
         USERS.iter().enumerate().map(|(user, (_, name))| format!("{name} {:.2}", mean(user))).collect();
     let description = format!("Means: {}.", means.join(", "));
     let content = html! {
         @for (user, (class, name)) in USERS.iter().enumerate() {
-            @let path = area(user);
+            @let path = stacked(&parts, most, user);
             @if !path.is_empty() { path.(*class) d=(path) { title { (name) } } }
         }
         (vertical(most, |value| format!("{}", (value * 100.0).round() / 100.0)))
-        @if cores > 0.0 { path.limit d=(format!("M0 {:.1}h{WIDTH}", y(cores))) { title { "all cores" } } }
+        @if cores > 0.0 { path.limit d=(format!("M0 {:.1}h{WIDTH}", HEIGHT - cores / most * HEIGHT)) { title { "all cores" } } }
         text.tick x="-44" y=(HEIGHT / 2.0) text-anchor="middle"
             transform={"rotate(-90 -44 " (HEIGHT / 2.0) ")"} { "cores" }
         (time_axis(model.wall, HEIGHT))
@@ -166,25 +167,11 @@ pub fn utilisation_plot(model: &Model) -> Markup {
     const PARTS: usize = 320;
     let parts = utilisation(model, PARTS);
     let most = parts.iter().map(|part| part.iter().sum::<f64>()).fold(1.0, f64::max);
-    let column = WIDTH / PARTS as f64;
-    // A state's area is between the sum of those before it and this sum with its own.
-    let below = |part: &[f64; STATES.len()], state: usize| part[..state].iter().sum::<f64>();
-    let area = |state: usize| {
-        let mut path = String::new();
-        for (index, part) in parts.iter().enumerate() {
-            if part[state] > 0.0 {
-                let (low, high) = (below(part, state), below(part, state + 1));
-                let (top, height) = (HEIGHT - high / most * HEIGHT, (high - low) / most * HEIGHT);
-                let _ = write!(path, "M{:.1} {top:.1}h{column:.1}v{height:.1}h-{column:.1}z", index as f64 * column);
-            }
-        }
-        path
-    };
     let working = parts.iter().map(|part| part[0]).sum::<f64>() / PARTS as f64;
     let description = format!("On average {working:.2} threads work.");
     let content = html! {
         @for state in 0..STATES.len() {
-            @let path = area(state);
+            @let path = stacked(&parts, most, state);
             @if !path.is_empty() { path.{"c" (state)} d=(path) { title { (STATES[state]) } } }
         }
         (vertical(most, |value| format!("{}", (value * 100.0).round() / 100.0)))
