@@ -46,7 +46,8 @@ impl Builder {
     /// program can use it to limit its open files, and a pool of one thread runs them one after the other. An item that
     /// blocks stays open. Only when every thread is blocked does another thread begin an item, because the blocked
     /// threads may wait for that item: at once if all of them wait for other threads, in a lock or channel, and
-    /// otherwise after a second. A thread that waits in a join, or in another pool, does not count. Fibers are not
+    /// otherwise after a second. A thread that waits in a join, or in another pool, does not count, and goes on at once
+    /// when the wait ends. So for the rest of an item, slightly more items than threads may be open. Fibers are not
     /// limited: see [`max_fibers`](Self::max_fibers).
     ///
     /// More threads than cores help if some of them block in foreign calls. On Linux a thread that would only take

@@ -2,8 +2,9 @@
 //!
 //! A pool of T threads has T *slots*: at most T threads work at a time, guests among them. There is no counter of
 //! slots: a thread that needs their number counts the worker entries that are active or held. A guest waits for a slot
-//! before it begins (`pool/admission`). After a wait, a thread takes its slot again without waiting for it. If more
-//! than T slots are taken, workers give their slots back between two pieces of work.
+//! before it begins (`pool/admission`). After a wait, a thread takes its slot again without waiting for it: the threads
+//! that hold the slots may be blocked in a lock that it holds. If more than T slots are taken, workers give their slots
+//! back between two pieces of work.
 //!
 //! A thread that waits explicitly inside compute code (in `run`, `recv_blocking` and the like) keeps its slot: another
 //! thread in its place would open the next items of the loop, and these would wait too, so that each item of a long
