@@ -105,7 +105,8 @@ impl Trap {
         Self { line: Some(line), ..self }
     }
 
-    /// Returns the name of the kernel or of the operation.
+    /// Returns the name of the kernel or of the operation. If kernels run in the same loop on the processor, it is the
+    /// name of the outermost kernel, since the loop cannot tell which of them panicked.
     #[must_use]
     pub fn kernel(&self) -> &str {
         &self.kernel

@@ -2,25 +2,63 @@
 
 use std::ptr;
 
-use crate::Item;
-use crate::gpu::Buffer;
+use crate::element::{self, Element};
+use crate::gpu::{Buffer, GpuQueue};
 use crate::tree::{BufferId, Node};
+use crate::{Error, Item};
 
 /// The buffers and values of the trees of a launch.
 #[derive(Default)]
 pub struct Graph<'a> {
-    buffers: Vec<&'a Buffer>,
+    /// Where slices are uploaded.
+    queue: Option<&'a GpuQueue>,
+    buffers: Vec<Input<'a>>,
     uniforms: Vec<u32>,
 }
 
+/// A buffer of a launch.
+enum Input<'a> {
+    Stored(&'a Buffer),
+    /// A copy of these words.
+    Uploaded(&'a [u32], Buffer),
+}
+
+impl Input<'_> {
+    fn buffer(&self) -> &Buffer {
+        match self {
+            Self::Stored(buffer) => buffer,
+            Self::Uploaded(_, buffer) => buffer,
+        }
+    }
+}
+
 impl<'a> Graph<'a> {
+    /// Returns a graph that uploads slices to a queue.
+    pub(crate) fn of_queue(queue: &'a GpuQueue) -> Self {
+        Self { queue: Some(queue), ..Self::default() }
+    }
+
     /// Returns the number of a buffer. The same buffer has the same number each time.
     pub(crate) fn buffer(&mut self, buffer: &'a Buffer) -> BufferId {
-        let known = self.buffers.iter().position(|known| ptr::eq(*known, buffer));
-        BufferId(known.unwrap_or_else(|| {
-            self.buffers.push(buffer);
-            self.buffers.len() - 1
-        }))
+        let known = self.buffers.iter().position(|known| ptr::eq(known.buffer(), buffer));
+        BufferId(known.unwrap_or_else(|| self.push(Input::Stored(buffer))))
+    }
+
+    /// Uploads a slice, and returns the number of the buffer. The same slice is uploaded once.
+    pub(crate) fn upload<T: Element>(&mut self, elements: &'a [T]) -> Result<BufferId, Error> {
+        let words = element::as_words(elements);
+        let is_same = |known: &Input<'_>| matches!(known, Input::Uploaded(from, _) if ptr::eq(*from, words));
+        if let Some(known) = self.buffers.iter().position(is_same) {
+            return Ok(BufferId(known));
+        }
+        let queue = self.queue.expect("the passes of a sort read buffers");
+        let buffer = queue.upload(words)?;
+        Ok(BufferId(self.push(Input::Uploaded(words, buffer))))
+    }
+
+    fn push(&mut self, input: Input<'a>) -> usize {
+        self.buffers.push(input);
+        self.buffers.len() - 1
     }
 
     /// Appends the words of a value, and returns the number of the first one.
@@ -31,8 +69,14 @@ impl<'a> Graph<'a> {
     }
 
     /// Returns the buffers, in the order of their numbers.
-    pub(crate) fn buffers(&self) -> &[&'a Buffer] {
-        &self.buffers
+    pub(crate) fn buffers(&self) -> impl Iterator<Item = &Buffer> {
+        self.buffers.iter().map(Input::buffer)
+    }
+
+    /// Returns a buffer.
+    #[cfg_attr(not(any(feature = "cuda", feature = "gpu")), allow(dead_code, reason = "only a device reads it"))]
+    pub(crate) fn buffer_of(&self, id: BufferId) -> &Buffer {
+        self.buffers[id.0].buffer()
     }
 
     /// Returns the words of all values.

@@ -49,6 +49,9 @@
 //! same loop: `multiply::map(&x, &y).sum(&queue)` reads `x` and `y` once, and stores no products. The elements of a
 //! loop are computed in any order, and on several threads.
 //!
+//! A slice of the program is an argument on each queue. A device gets a copy of it for each operation, so upload
+//! elements that several operations read.
+//!
 //! On the processor an operation has ended when it returns. To stop it before its end, pass
 //! [`queue.cancelled_by(cx)`](Queue::cancelled_by) instead of `&queue`. Then it returns soon after the scope of `cx`
 //! was cancelled or its deadline has passed. On a GPU it has only begun: operations run in the order of the calls, and

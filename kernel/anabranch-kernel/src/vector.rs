@@ -15,8 +15,9 @@ use crate::{
 
 /// A lazy vector, and the operations that compute it.
 ///
-/// These are lazy vectors: [`Map`], [`gather`](crate::gather), [`indices`](crate::indices), `&DeviceVec<T>`, and for
-/// the processor `&[T]`, `&Vec<T>` and `&[T; N]`.
+/// These are lazy vectors: [`Map`], [`gather`](crate::gather), [`indices`](crate::indices), `&DeviceVec<T>`, `&[T]`,
+/// `&Vec<T>` and `&[T; N]`. Each operation on a device uploads the slices that it reads. If several operations read
+/// them, upload them once with [`Queue::upload`](crate::Queue::upload).
 ///
 /// # Errors
 /// Each operation returns
@@ -340,11 +341,11 @@ where
 }
 
 /// Describes a lazy vector to a device. Its stored vectors are those of the queue.
-fn inputs<'a, T: Element>(vector: &'a impl Source<T>, queue: &GpuQueue) -> Result<Inputs<'a, 1>, Error> {
-    let mut graph = Graph::default();
+fn inputs<'a, T: Element>(vector: &'a impl Source<T>, queue: &'a GpuQueue) -> Result<Inputs<'a, 1>, Error> {
+    let mut graph = Graph::of_queue(queue);
     let len = len_on_device(len(vector)?)?;
     let roots = [vector.describe(&mut graph)?];
-    graph.buffers().iter().try_for_each(|buffer| queue.check_owner(buffer))?;
+    graph.buffers().try_for_each(|buffer| queue.check_owner(buffer))?;
     Ok(Inputs { graph, roots, words: [element::words::<T>()], len })
 }
 
@@ -352,12 +353,12 @@ fn inputs<'a, T: Element>(vector: &'a impl Source<T>, queue: &GpuQueue) -> Resul
 pub(crate) fn both_inputs<'a, A: Element, B: Element>(
     a: &'a impl Source<A>,
     b: &'a impl Source<B>,
-    queue: &GpuQueue,
+    queue: &'a GpuQueue,
 ) -> Result<Inputs<'a, 2>, Error> {
-    let mut graph = Graph::default();
+    let mut graph = Graph::of_queue(queue);
     let len = len_on_device(same_len(a, b)?)?;
     let roots = [a.describe(&mut graph)?, b.describe(&mut graph)?];
-    graph.buffers().iter().try_for_each(|buffer| queue.check_owner(buffer))?;
+    graph.buffers().try_for_each(|buffer| queue.check_owner(buffer))?;
     Ok(Inputs { graph, roots, words: [element::words::<A>(), element::words::<B>()], len })
 }
 

@@ -10,7 +10,8 @@ use crate::source::{Source, View};
 use crate::tree::{BufferId, Node};
 use crate::{DeviceVec, Element, Error};
 
-/// Stored elements of type `T`: `&DeviceVec<T>`, or on the processor `&[T]`, `&Vec<T>` and `&[T; N]`.
+/// Stored elements of type `T`: `&DeviceVec<T>`, `&[T]`, `&Vec<T>` and `&[T; N]`. Each operation on a device uploads
+/// the slices that it reads.
 ///
 /// ```
 /// use anabranch_kernel::{Queue, Values, Vector};
@@ -36,7 +37,9 @@ pub trait Stored<T: Element> {
 
 /// Where stored elements are.
 pub enum Data<'a, T> {
-    /// In the memory of the host.
+    /// In a slice, which an operation on a device uploads.
+    Slice(&'a [T]),
+    /// In a [`DeviceVec`] of the processor.
     Host(&'a [T]),
     /// In a buffer of a device.
     Device(&'a Buffer),
@@ -46,7 +49,7 @@ impl<'a, T: Element> Data<'a, T> {
     /// Returns the number of elements.
     pub(crate) fn len(&self) -> usize {
         match self {
-            Self::Host(elements) => elements.len(),
+            Self::Slice(elements) | Self::Host(elements) => elements.len(),
             Self::Device(buffer) => len_on_device::<T>(buffer),
         }
     }
@@ -54,14 +57,15 @@ impl<'a, T: Element> Data<'a, T> {
     /// Returns the elements in the memory of the host.
     pub(crate) fn on_host(self) -> Result<&'a [T], Error> {
         match self {
-            Self::Host(elements) => Ok(elements),
+            Self::Slice(elements) | Self::Host(elements) => Ok(elements),
             Self::Device(buffer) => Err(Error::queues(buffer.queue().device().name(), "the processor")),
         }
     }
 
-    /// Returns the number of the buffer in `graph`.
+    /// Returns the number of the buffer in `graph`. Uploads a slice.
     pub(crate) fn on_device(self, graph: &mut Graph<'a>) -> Result<BufferId, Error> {
         match self {
+            Self::Slice(elements) => graph.upload(elements),
             Self::Host(_) => Err(Error::queues("the memory of the host", "a device")),
             Self::Device(buffer) => Ok(graph.buffer(buffer)),
         }
@@ -102,9 +106,9 @@ macro_rules! stored {
     };
 }
 
-stored!([T: Element] [T], elements => Data::Host(elements));
-stored!([T: Element] Vec<T>, elements => Data::Host(elements));
-stored!([T: Element, const N: usize] [T; N], elements => Data::Host(elements));
+stored!([T: Element] [T], elements => Data::Slice(elements));
+stored!([T: Element] Vec<T>, elements => Data::Slice(elements));
+stored!([T: Element, const N: usize] [T; N], elements => Data::Slice(elements));
 stored!([T: Element] DeviceVec<T>, vec => match vec.storage() {
     Storage::Host(elements) => Data::Host(elements),
     Storage::Device(buffer) => Data::Device(buffer),

@@ -22,7 +22,7 @@ use crate::source::Source;
 /// | parameter | argument | the kernel gets for element `i` |
 /// |---|---|---|
 /// | `T` | a value of type `T` | this value |
-/// | `T` | `&DeviceVec<T>`; `&[T]`, `&Vec<T>`, `&[T; N]` on the processor | element `i` |
+/// | `T` | `&DeviceVec<T>`, `&[T]`, `&Vec<T>`, `&[T; N]` | element `i` |
 /// | `T` | another lazy vector: [`Map`], [`gather`] | its result for `i`; nothing is stored |
 /// | `u32` | [`indices`] | `i` |
 /// | `&[T]` | [`whole`] | the whole vector |

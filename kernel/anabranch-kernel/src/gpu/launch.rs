@@ -60,14 +60,14 @@ impl GpuQueue {
         let compiled = opened.pipelines.get(key, |key| compile(opened, skeleton, key))?;
         let mut traps = TrapSet::default();
         for input in &compiled.inputs {
-            traps.extend(&graph.buffers()[input.buffer.0].written.traps);
+            traps.extend(&graph.buffer_of(input.buffer).written.traps);
         }
         let mut list = Vec::with_capacity(2);
         let slot = if compiled.can_trap { Some(self.slot(&mut list)?) } else { None };
         let all_values = all_values(&compiled, graph, values);
         let spilled = if compiled.spilled { Some(self.upload(&all_values)?) } else { None };
         // An empty vector has no element to bind, and a kernel reads none.
-        let stand_ins = compiled.inputs.iter().map(|input| match graph.buffers()[input.buffer.0].words {
+        let stand_ins = compiled.inputs.iter().map(|input| match graph.buffer_of(input.buffer).words {
             0 => Block::take(opened, Use::Storage, input.stride.into()).map(Some),
             _ => Ok(None),
         });
@@ -84,7 +84,7 @@ impl GpuQueue {
         }
         let first_input = FIRST_OUTPUT + skeleton.outputs;
         for ((number, input), stand_in) in (0..).zip(&compiled.inputs).zip(&stand_ins) {
-            let buffer = graph.buffers()[input.buffer.0];
+            let buffer = graph.buffer_of(input.buffer);
             bindings.push(match stand_in {
                 Some(block) => (first_input + number, block.memory(), input.stride.into()),
                 None => (first_input + number, buffer.block.memory(), buffer.bytes()),
@@ -156,7 +156,7 @@ impl GpuQueue {
 fn all_values(compiled: &Compiled, graph: &Graph<'_>, own: &[u32]) -> Vec<u32> {
     let lengths = compiled.lengths.iter().map(|(buffer, words)| {
         // A device holds fewer than 2^32 elements.
-        graph.buffers()[buffer.0].words.checked_div(*words).unwrap_or(0) as u32
+        graph.buffer_of(*buffer).words.checked_div(*words).unwrap_or(0) as u32
     });
     graph.uniforms().iter().chain(own).copied().chain(lengths).collect()
 }
