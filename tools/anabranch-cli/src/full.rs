@@ -17,6 +17,12 @@ pub enum Command {
     /// Find the connected components of a graph from a file
     #[command(after_help = EXIT_CODES)]
     Cc(graph::CcArgs),
+    /// Find the strongly connected components of a graph from a file
+    #[command(after_help = EXIT_CODES)]
+    Scc(graph::CcArgs),
+    /// Compute the core numbers of the vertices of a graph from a file
+    #[command(after_help = EXIT_CODES)]
+    Kcore(graph::KcoreArgs),
     /// Compute the PageRank of the vertices of a graph from a file
     #[command(after_help = EXIT_CODES)]
     Pagerank(graph::PagerankArgs),
@@ -56,6 +62,8 @@ impl Command {
             Command::Bfs(args) => graph::bfs(&args),
             Command::Sssp(args) => graph::sssp(&args),
             Command::Cc(args) => graph::cc(&args),
+            Command::Scc(args) => graph::scc(&args),
+            Command::Kcore(args) => graph::kcore(&args),
             Command::Pagerank(args) => graph::pagerank(&args),
             Command::Triangles(args) => graph::triangles(&args),
             Command::Bc(args) => graph::bc(&args),

@@ -205,6 +205,54 @@ fn components_are_those_of_plain_search() {
 }
 
 #[test]
+fn strong_components_are_those_of_two_plain_searches() {
+    on_corpus(|name, graph| {
+        let components = kernels::strongly_connected_components(graph, &()).unwrap();
+        kernels::strong::verify(graph, &components).unwrap_or_else(|error| panic!("{name}: {error}"));
+    });
+    // Many cycles of different lengths in a row, of which trimming finds none and the hub's search one.
+    let mut edges = Vec::new();
+    let mut first = 0;
+    for length in 2..200 {
+        edges.extend((0..length).map(|step| (first + step, first + (step + 1) % length)));
+        edges.push((first, first + length));
+        first += length;
+    }
+    for threads in THREADS {
+        let pool = Pool::builder().threads(threads).build().unwrap();
+        for edges in [edges.clone(), edges.iter().map(|&(from, to)| (first - from, first - to)).collect()] {
+            let graph = Graph::directed(edges);
+            let components = pool.install(|| kernels::strongly_connected_components(&graph, &())).unwrap();
+            kernels::strong::verify(&graph, &components).unwrap_or_else(|error| panic!("{threads} threads: {error}"));
+        }
+    }
+}
+
+#[test]
+fn core_numbers_are_those_of_plain_peeling() {
+    on_corpus(|name, graph| {
+        let cores = kernels::core_numbers(graph, &()).unwrap();
+        kernels::cores::verify(graph, &cores).unwrap_or_else(|error| panic!("{name}: {error}"));
+    });
+}
+
+#[test]
+fn path_to_each_vertex_has_as_many_edges_as_its_level() {
+    on_corpus(|name, graph| {
+        for root in roots(graph.num_vertices()).into_iter().take(1) {
+            let found = kernels::bfs(graph, root, &()).unwrap();
+            for vertex in roots(graph.num_vertices()) {
+                let path = kernels::path_to(&found.parents, vertex);
+                let edges = path.as_ref().map_or(UNREACHED, |path| path.len() as u32 - 1);
+                assert_eq!(edges, found.levels[vertex as usize], "{name}, from {root} to {vertex}");
+                let path = path.unwrap_or_default();
+                assert!(path.windows(2).all(|pair| graph.out_neighbours(pair[0]).contains(&pair[1])), "{name}");
+            }
+        }
+    });
+}
+
+#[test]
 fn components_of_many_threads_are_those_of_plain_search() {
     // Long paths to the roots, in ascending, descending and random order of the numbers.
     const LEN: u32 = 30_000;
@@ -437,6 +485,7 @@ impl Cancel for After {
 #[test]
 fn cancelled_kernels_return_error_at_any_moment() {
     let (_, edges) = corpus().into_iter().find(|(name, _)| *name == "skewed").unwrap();
+    let directed = Graph::directed_weighted(edges.clone());
     let graph = Graph::undirected_weighted(edges);
     let distances = kernels::sssp(&graph, 0, None, &()).unwrap();
     for asked in [0, 1, 2, 3, 5, 8, 13, 21] {
@@ -446,6 +495,8 @@ fn cancelled_kernels_return_error_at_any_moment() {
             kernels::sssp(&graph, 0, Some(1.0), &after()).map(drop),
             kernels::sssp::parents(&graph, 0, &distances, &after()).map(drop),
             kernels::connected_components(&graph, &after()).map(drop),
+            kernels::strongly_connected_components(&directed, &after()).map(drop),
+            kernels::core_numbers(&graph, &after()).map(drop),
             kernels::pagerank(&graph, &Parameters { tolerance: 0.0, ..Default::default() }, &after()).map(drop),
             kernels::count_triangles(&graph, &after()).map(drop),
             kernels::betweenness(&graph, &[0, 1, 2, 3, 4, 5, 6, 7], Scale::Gap, &after()).map(drop),

@@ -37,6 +37,14 @@ pub struct Output {
     pub output: Option<PathBuf>,
 }
 
+/// The list of the vertices with the highest values.
+#[derive(clap::Args)]
+pub struct Top {
+    /// How many of the vertices with the highest values the summary lists
+    #[arg(long, value_name = "N", default_value = "5", value_parser = trials, allow_negative_numbers = true)]
+    pub top: usize,
+}
+
 /// The options of `anabranch bfs`.
 #[derive(clap::Args)]
 pub struct BfsArgs {
@@ -47,6 +55,9 @@ pub struct BfsArgs {
     /// Label of the vertex where the search begins
     #[arg(long, value_name = "K", value_parser = whole, allow_negative_numbers = true)]
     pub source: u64,
+    /// Also show a shortest path from the source to the vertex with this label
+    #[arg(long, value_name = "K", value_parser = whole, allow_negative_numbers = true, conflicts_with = "mpi")]
+    pub target: Option<u64>,
     /// Search with all processes that `mpirun` has started: each reads a part of the file (plain .el, .wel, .mtx, .gr,
     /// .sg or .wsg), and the graph is undirected
     #[arg(long, conflicts_with_all = ["map", "compact"])]
@@ -63,6 +74,9 @@ pub struct SsspArgs {
     /// Label of the vertex where all paths begin
     #[arg(long, value_name = "K", value_parser = whole, allow_negative_numbers = true)]
     pub source: u64,
+    /// Also show a shortest path from the source to the vertex with this label
+    #[arg(long, value_name = "K", value_parser = whole, allow_negative_numbers = true)]
+    pub target: Option<u64>,
     /// Width of a bucket; affects only the time [default: derived from the mean weight and degree]
     #[arg(long, value_name = "D", value_parser = real, allow_negative_numbers = true)]
     pub delta: Option<f64>,
@@ -70,13 +84,24 @@ pub struct SsspArgs {
     pub weights: Weights,
 }
 
-/// The options of `anabranch cc`.
+/// The options of `anabranch cc` and `anabranch scc`.
 #[derive(clap::Args)]
 pub struct CcArgs {
     #[command(flatten)]
     pub common: Common,
     #[command(flatten)]
     pub output: Output,
+}
+
+/// The options of `anabranch kcore`.
+#[derive(clap::Args)]
+pub struct KcoreArgs {
+    #[command(flatten)]
+    pub common: Common,
+    #[command(flatten)]
+    pub output: Output,
+    #[command(flatten)]
+    pub top: Top,
 }
 
 /// The options of `anabranch pagerank`.
@@ -86,6 +111,8 @@ pub struct PagerankArgs {
     pub common: Common,
     #[command(flatten)]
     pub output: Output,
+    #[command(flatten)]
+    pub top: Top,
     /// Damping factor: the share of a score that comes from other vertices, from 0 to 1
     #[arg(long, value_name = "D", default_value = "0.85", value_parser = real, allow_negative_numbers = true)]
     pub damping: f64,
@@ -117,6 +144,8 @@ pub struct BcArgs {
     pub common: Common,
     #[command(flatten)]
     pub output: Output,
+    #[command(flatten)]
+    pub top: Top,
     /// The vertices where paths begin, by their labels in the file, for an estimate [default: all vertices, which takes
     /// time proportional to the vertices times the edges]
     #[arg(long = "sources", alias = "source", value_name = "K,K,..", value_delimiter = ',')]

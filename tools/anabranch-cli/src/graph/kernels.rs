@@ -1,56 +1,40 @@
-//! One kernel per subcommand: its parameters, its check, and its summary.
+//! The kernels that need no source: the parameters of the subcommand, the check, and the summary.
 
 use std::collections::HashMap;
 
 use anabranch_graph::kernels::betweenness::Scale;
-use anabranch_graph::kernels::bfs::Bfs;
 use anabranch_graph::kernels::pagerank::{PageRank, Parameters};
-use anabranch_graph::kernels::sssp::Length;
-use anabranch_graph::kernels::{self, KernelError, UNREACHED, VerifyError};
-use anabranch_graph::{Graph, Labels, Weight, WeightType};
+use anabranch_graph::kernels::{self, KernelError, VerifyError};
+use anabranch_graph::{Graph, Labels};
 use serde_json::{Value, json};
 
-use super::args::{BcArgs, BfsArgs, CcArgs, PagerankArgs, SsspArgs, TrianglesArgs};
+use super::args::{BcArgs, CcArgs, KcoreArgs, PagerankArgs, TrianglesArgs};
 use super::columns::Column;
 use super::report::Found;
 use super::run::{Kernel, Stop, run, vertex};
 use crate::exit::Failure;
 use crate::units::{count, counted};
 
-/// The number of vertices that a summary lists.
-const TOP: usize = 5;
-
-/// Runs `anabranch bfs`.
-pub fn bfs(args: &BfsArgs) -> Result<(), Failure> {
-    if args.mpi {
-        #[cfg(feature = "mpi")]
-        return super::mpi::run(args);
-        #[cfg(not(feature = "mpi"))]
-        return Err(crate::no_mpi::refuse());
-    }
-    run(Search { label: args.source, root: 0 }, &args.common, Some(&args.output))
-}
-
-/// Runs `anabranch sssp`.
-pub fn sssp(args: &SsspArgs) -> Result<(), Failure> {
-    let kernel = Paths { label: args.source, root: 0, delta: args.delta };
-    match args.common.source.weight_type(&args.weights)? {
-        WeightType::Real => run::<f64, _>(kernel, &args.common, Some(&args.output)),
-        WeightType::Single => run::<f32, _>(kernel, &args.common, Some(&args.output)),
-        // Without weights, each edge has the length 1.
-        _ => run::<u32, _>(kernel, &args.common, Some(&args.output)),
-    }
-}
-
 /// Runs `anabranch cc`.
 pub fn cc(args: &CcArgs) -> Result<(), Failure> {
-    run(Components, &args.common, Some(&args.output))
+    run(Components::<false>, &args.common, Some(&args.output))
+}
+
+/// Runs `anabranch scc`.
+pub fn scc(args: &CcArgs) -> Result<(), Failure> {
+    run(Components::<true>, &args.common, Some(&args.output))
+}
+
+/// Runs `anabranch kcore`.
+pub fn kcore(args: &KcoreArgs) -> Result<(), Failure> {
+    run(Cores { top: args.top.top }, &args.common, Some(&args.output))
 }
 
 /// Runs `anabranch pagerank`.
 pub fn pagerank(args: &PagerankArgs) -> Result<(), Failure> {
     let &PagerankArgs { damping, tolerance, iterations: max_iterations, dangling, .. } = args;
-    run(Rank(Parameters { damping, tolerance, max_iterations, dangling }), &args.common, Some(&args.output))
+    let parameters = Parameters { damping, tolerance, max_iterations, dangling };
+    run(Rank { parameters, top: args.top.top }, &args.common, Some(&args.output))
 }
 
 /// Runs `anabranch triangles`.
@@ -60,131 +44,28 @@ pub fn triangles(args: &TrianglesArgs) -> Result<(), Failure> {
 
 /// Runs `anabranch bc`.
 pub fn bc(args: &BcArgs) -> Result<(), Failure> {
-    let kernel = Centrality { labels: args.sources.clone(), sources: Vec::new(), scale: args.scale };
+    let labels = args.sources.clone();
+    let kernel = Centrality { labels, sources: Vec::new(), scale: args.scale, top: args.top.top };
     run(kernel, &args.common, Some(&args.output))
 }
 
-struct Search {
-    label: u64,
-    root: u32,
-}
+struct Components<const ARE_STRONG: bool>;
 
-impl Kernel<()> for Search {
-    type Result = Bfs;
-    const NAME: &'static str = "bfs";
-
-    fn prepare(&mut self, graph: &Graph, labels: &Labels) -> Result<(), Failure> {
-        self.root = vertex(graph, labels, self.label)?;
-        Ok(())
-    }
-
-    fn run(&self, graph: &Graph, stop: &Stop<'_>) -> Result<Bfs, KernelError> {
-        kernels::bfs(graph, self.root, stop)
-    }
-
-    fn verify(&self, graph: &Graph, result: &Bfs) -> Result<(), VerifyError> {
-        kernels::bfs::verify(graph, self.root, result)
-    }
-
-    fn found(&self, _: &Graph, _: &Labels, result: Bfs) -> Found {
-        let levels = || result.levels.iter().filter(|&&level| level != UNREACHED);
-        let (reached, depth) = (levels().count() as u64, levels().max().copied().unwrap_or(0));
-        let columns = vec![("parent", Column::Vertices(result.parents)), ("level", Column::Counts(result.levels))];
-        Found::tree(self.label, reached, depth, columns)
-    }
-}
-
-struct Paths {
-    label: u64,
-    root: u32,
-    delta: Option<f64>,
-}
-
-/// Distances that have a column and a JSON value.
-trait Distances: Length {
-    fn column(distances: Vec<Self::Distance>) -> Column;
-    fn json(distance: Self::Distance) -> Value;
-}
-
-impl Distances for u32 {
-    fn column(distances: Vec<u64>) -> Column {
-        Column::Whole(distances)
-    }
-
-    fn json(distance: u64) -> Value {
-        json!(distance)
-    }
-}
-
-impl Distances for f32 {
-    fn column(distances: Vec<f32>) -> Column {
-        Column::Single(distances)
-    }
-
-    fn json(distance: f32) -> Value {
-        json!(distance)
-    }
-}
-
-impl Distances for f64 {
-    fn column(distances: Vec<f64>) -> Column {
-        Column::Double(distances)
-    }
-
-    fn json(distance: f64) -> Value {
-        json!(distance)
-    }
-}
-
-impl<W: Distances> Kernel<W> for Paths {
-    type Result = Vec<W::Distance>;
-    const NAME: &'static str = "sssp";
-
-    fn prepare(&mut self, graph: &Graph<W>, labels: &Labels) -> Result<(), Failure> {
-        self.root = vertex(graph, labels, self.label)?;
-        Ok(())
-    }
-
-    fn run(&self, graph: &Graph<W>, stop: &Stop<'_>) -> Result<Self::Result, KernelError> {
-        kernels::sssp(graph, self.root, self.delta, stop)
-    }
-
-    fn verify(&self, graph: &Graph<W>, result: &Self::Result) -> Result<(), VerifyError> {
-        kernels::sssp::verify(graph, self.root, result)
-    }
-
-    fn found(&self, _: &Graph<W>, _: &Labels, result: Self::Result) -> Found {
-        let reached = || result.iter().copied().filter(|&distance| distance < W::UNREACHED);
-        let farthest = reached().fold(W::ZERO, |a, b| if a < b { b } else { a });
-        let reached = reached().count();
-        Found {
-            rows: vec![
-                ("source", self.label.to_string()),
-                ("reached", format!("{}, the farthest at {farthest}", counted(reached as u64, "vertex"))),
-            ],
-            json: json!({ "source": self.label, "reached": reached, "farthest": W::json(farthest) }),
-            columns: vec![("distance", W::column(result))],
-            unfinished: None,
-        }
-    }
-}
-
-struct Components;
-
-impl Kernel<()> for Components {
+impl<const ARE_STRONG: bool> Kernel<()> for Components<ARE_STRONG> {
     type Result = Vec<u32>;
-    const NAME: &'static str = "cc";
+    const NAME: &'static str = if ARE_STRONG { "scc" } else { "cc" };
 
     fn prepare(&mut self, _: &Graph, _: &Labels) -> Result<(), Failure> {
         Ok(())
     }
 
     fn run(&self, graph: &Graph, stop: &Stop<'_>) -> Result<Vec<u32>, KernelError> {
-        kernels::connected_components(graph, stop)
+        let find = if ARE_STRONG { kernels::strongly_connected_components } else { kernels::connected_components };
+        find(graph, stop)
     }
 
     fn verify(&self, graph: &Graph, result: &Vec<u32>) -> Result<(), VerifyError> {
-        kernels::components::verify(graph, result)
+        if ARE_STRONG { kernels::strong::verify(graph, result) } else { kernels::components::verify(graph, result) }
     }
 
     fn found(&self, _: &Graph, _: &Labels, result: Vec<u32>) -> Found {
@@ -200,7 +81,47 @@ impl Kernel<()> for Components {
     }
 }
 
-struct Rank(Parameters);
+struct Cores {
+    top: usize,
+}
+
+impl Kernel<()> for Cores {
+    type Result = Vec<u32>;
+    const NAME: &'static str = "kcore";
+
+    fn prepare(&mut self, _: &Graph, _: &Labels) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    fn run(&self, graph: &Graph, stop: &Stop<'_>) -> Result<Vec<u32>, KernelError> {
+        kernels::core_numbers(graph, stop)
+    }
+
+    fn verify(&self, graph: &Graph, result: &Vec<u32>) -> Result<(), VerifyError> {
+        kernels::cores::verify(graph, result)
+    }
+
+    fn found(&self, graph: &Graph, labels: &Labels, result: Vec<u32>) -> Found {
+        let top = top(graph, labels, self.top, |vertex| result[vertex as usize].into());
+        let largest = result.iter().max().copied().unwrap_or(0);
+        let innermost = result.iter().filter(|&&core| core == largest).count() as u64;
+        let highest: Vec<String> = top.iter().map(|(label, core)| format!("{label} ({core})")).collect();
+        Found {
+            rows: vec![
+                ("greatest core number", format!("{largest}, of {}", counted(innermost, "vertex"))),
+                ("highest", highest.join(", ")),
+            ],
+            json: json!({ "greatest": largest, "innermost": innermost, "highest": named(&top) }),
+            columns: vec![("core", Column::Counts(result))],
+            unfinished: None,
+        }
+    }
+}
+
+struct Rank {
+    parameters: Parameters,
+    top: usize,
+}
 
 impl Kernel<()> for Rank {
     type Result = PageRank;
@@ -211,18 +132,18 @@ impl Kernel<()> for Rank {
     }
 
     fn run(&self, graph: &Graph, stop: &Stop<'_>) -> Result<PageRank, KernelError> {
-        kernels::pagerank(graph, &self.0, stop)
+        kernels::pagerank(graph, &self.parameters, stop)
     }
 
     fn verify(&self, graph: &Graph, result: &PageRank) -> Result<(), VerifyError> {
-        kernels::pagerank::verify(graph, result, &self.0)
+        kernels::pagerank::verify(graph, result, &self.parameters)
     }
 
     fn found(&self, graph: &Graph, labels: &Labels, result: PageRank) -> Found {
-        let top = top(graph, labels, |vertex| result.scores[vertex as usize]);
+        let top = top(graph, labels, self.top, |vertex| result.scores[vertex as usize]);
         let PageRank { scores, iterations, change, converged } = result;
         let end = if converged { "" } else { ": not converged" };
-        let tolerance = self.0.tolerance;
+        let tolerance = self.parameters.tolerance;
         let unfinished = || {
             format!(
                 "pagerank has not converged: iteration {iterations} changes the scores by {change:.2e}, not by less \
@@ -272,6 +193,7 @@ struct Centrality {
     labels: Vec<u64>,
     sources: Vec<u32>,
     scale: Scale,
+    top: usize,
 }
 
 impl Kernel<()> for Centrality {
@@ -297,7 +219,7 @@ impl Kernel<()> for Centrality {
     }
 
     fn found(&self, graph: &Graph, labels: &Labels, result: Vec<f64>) -> Found {
-        let top = top(graph, labels, |vertex| result[vertex as usize]);
+        let top = top(graph, labels, self.top, |vertex| result[vertex as usize]);
         let sources: Vec<u64> = self.sources.iter().map(|&source| labels.label(source)).collect();
         Found {
             rows: vec![("sources", count(self.sources.len() as u64)), ("highest", listed(&top))],
@@ -308,13 +230,13 @@ impl Kernel<()> for Centrality {
     }
 }
 
-/// Returns the labels and scores of the vertices with the highest scores, in descending order.
-fn top<W: Weight>(graph: &Graph<W>, labels: &Labels, score: impl Fn(u32) -> f64) -> Vec<(u64, f64)> {
+/// Returns the labels and scores of the `most` vertices with the highest scores, in descending order.
+fn top(graph: &Graph, labels: &Labels, most: usize, score: impl Fn(u32) -> f64) -> Vec<(u64, f64)> {
     let mut vertices: Vec<u32> = (0..graph.num_vertices() as u32).collect();
     let descending = |a: &u32, b: &u32| score(*b).total_cmp(&score(*a)).then(a.cmp(b));
-    if vertices.len() > TOP {
-        vertices.select_nth_unstable_by(TOP, descending);
-        vertices.truncate(TOP);
+    if vertices.len() > most {
+        vertices.select_nth_unstable_by(most, descending);
+        vertices.truncate(most);
     }
     vertices.sort_by(descending);
     vertices.into_iter().map(|vertex| (labels.label(vertex), score(vertex))).collect()

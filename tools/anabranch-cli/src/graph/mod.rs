@@ -1,4 +1,4 @@
-//! The subcommands for graphs from files: `anabranch graph info`, `convert`, and the kernels of the GAP suite.
+//! The subcommands for graphs from files: `anabranch graph info`, `convert`, and the kernels.
 
 mod args;
 mod columns;
@@ -11,13 +11,15 @@ mod mpi;
 mod observer;
 mod report;
 mod run;
+mod searches;
 mod source;
 
 use crate::exit::Failure;
 
-pub use args::{BcArgs, BfsArgs, CcArgs, PagerankArgs, SsspArgs, TrianglesArgs};
+pub use args::{BcArgs, BfsArgs, CcArgs, KcoreArgs, PagerankArgs, SsspArgs, TrianglesArgs};
 pub use convert::{Args as ConvertArgs, run as convert};
-pub use kernels::{bc, bfs, cc, pagerank, sssp, triangles};
+pub use kernels::{bc, cc, kcore, pagerank, scc, triangles};
+pub use searches::{bfs, sssp};
 
 /// The arguments of `anabranch graph`.
 #[derive(clap::Args)]

@@ -5,10 +5,14 @@ use std::path::Path;
 use crate::common::{refused, run, succeed};
 use serde_json::Value;
 
-const KERNELS: [&[&str]; 6] = [
+const KERNELS: [&[&str]; 10] = [
     &["bfs", "--source", "70"],
     &["sssp", "--source", "70"],
+    &["bfs", "--source", "70", "--target", "1000"],
+    &["sssp", "--source", "70", "--target", "1000"],
     &["cc"],
+    &["scc"],
+    &["kcore"],
     &["pagerank"],
     &["triangles"],
     &["bc", "--sources", "70,90"],
@@ -56,6 +60,8 @@ fn values_have_labels_of_file() {
     assert_eq!(values(&["sssp", "--source", "1000"]), "70 inf\n80 inf\n90 inf\n1000 0\n");
     assert_eq!(values(&["cc"]), "70 70\n80 70\n90 70\n1000 70\n");
     assert_eq!(values(&["cc", "--undirected"]), "70 70\n80 70\n90 70\n1000 70\n");
+    assert_eq!(values(&["scc"]), "70 70\n80 70\n90 70\n1000 1000\n");
+    assert_eq!(values(&["kcore"]), "70 2\n80 2\n90 2\n1000 1\n");
     assert_eq!(values(&["pagerank"]).lines().count(), 4);
     assert!(values(&["bc", "--sources", "70"]).ends_with("\n1000 0\n"));
     let path = file(directory.path(), "path.el", "0 1\n1 2\n");
@@ -108,6 +114,43 @@ fn weights_of_file_are_lengths() {
     );
     let negative = file(directory.path(), "negative.wel", "0 1 -0.5\n");
     refused(&run(&["sssp", &negative, "--source", "0", "--weights", "real"]), 1, &["from 0 to 1 has the weight -0.5"]);
+}
+
+#[test]
+fn path_to_target_is_shown() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = file(directory.path(), "roads.wel", "7 8 5\n8 9 5\n7 9 20\n9 3 1\n");
+    let json = |args: &[&str]| -> Value {
+        serde_json::from_str(&succeed(&[args, &[&path, "--json", "-"]].concat()).stdout).unwrap()
+    };
+    let shortest = json(&["sssp", "--source", "7", "--target", "3"]);
+    assert_eq!(shortest["result"]["path"], serde_json::json!([7, 8, 9, 3]));
+    assert_eq!(shortest["result"]["length"], 11);
+    let fewest = json(&["bfs", "--source", "7", "--target", "3"]);
+    assert_eq!(fewest["result"]["path"], serde_json::json!([7, 9, 3]));
+    assert_eq!(fewest["result"]["vertices_in_level"], serde_json::json!([1, 2, 1]));
+    assert_eq!(json(&["bfs", "--source", "7", "--target", "7"])["result"]["path"], serde_json::json!([7]));
+    assert_eq!(json(&["sssp", "--source", "3", "--target", "7"])["result"]["path"], Value::Null);
+    let printed = |args: &[&str]| succeed(&[args, &[&path]].concat()).stdout;
+    assert!(printed(&["sssp", "--source", "7", "--target", "3"]).contains("length 11: 7, 8, 9, 3"));
+    assert!(printed(&["bfs", "--source", "7", "--target", "3"]).contains("2 edges: 7, 9, 3"));
+    assert!(printed(&["bfs", "--source", "3", "--target", "7"]).contains("7 is not reached"));
+    refused(&run(&["bfs", &path, "--source", "7", "--target", "70"]), 1, &["no vertex 70"]);
+    let long = (0..100).map(|vertex| format!("{vertex} {}\n", vertex + 1)).collect::<String>();
+    let long = file(directory.path(), "long.el", &long);
+    let table = succeed(&["bfs", &long, "--source", "0", "--target", "100"]).stdout;
+    assert!(table.contains("18, 19, .. 100"), "{table}");
+}
+
+#[test]
+fn summary_lists_as_many_vertices_as_asked() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = sparse(directory.path());
+    for kernel in [&["pagerank"][..], &["kcore"], &["bc"]] {
+        let ended = succeed(&[kernel, &[&path, "--top", "2", "--json", "-"]].concat());
+        let json: Value = serde_json::from_str(&ended.stdout).unwrap();
+        assert_eq!(json["result"]["highest"].as_array().unwrap().len(), 2);
+    }
 }
 
 #[test]
