@@ -51,10 +51,13 @@ impl Registry {
     pub(crate) fn add_spare(&self) -> bool {
         let start = |index| self.start_thread(self.worker(index), None);
         let result = self.pool_threads.add_spare(|| self.add_entry(true).index, start);
-        // A spare is requested before it is needed, so a refusal is reported only when threads are blocked.
+        // A spare is requested before it is needed, so a refusal counts only when threads are blocked. That of the
+        // system is always reported: without a heartbeat worker nothing notices if all threads are blocked later.
         if let Err(error) = result {
             if self.workers().any(|worker| worker.status.is_lent()) {
                 self.pool_threads.note_refusal(error);
+            } else if error.is_some() {
+                self.pool_threads.complain(error);
             }
             return false;
         }

@@ -288,13 +288,13 @@ impl Threads {
 
     /// Reports a failure to add a thread, once. There is no caller to return an error to, and a program that hangs for
     /// this reason should be easy to diagnose.
-    fn complain(&self, error: Option<io::Error>) {
+    pub(super) fn complain(&self, error: Option<io::Error>) {
         if self.has_complained.swap(true, Ordering::Relaxed) {
             return;
         }
         match error {
             Some(error) => {
-                diagnostics::warn(format_args!("the system refused a spare thread for one that is blocked: {error}"))
+                diagnostics::warn(format_args!("the system refused a spare thread to replace one that blocks: {error}"))
             }
             None => diagnostics::warn(format_args!(
                 "all {} spare threads are in use by threads that are blocked; if the program stands still, raise \
