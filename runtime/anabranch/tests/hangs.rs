@@ -18,7 +18,7 @@ mod linux {
         env,
         io::{BufRead, BufReader, Read},
         process::{Child, Command, Stdio, exit},
-        sync::{Arc, Barrier, mpsc},
+        sync::{Arc, Barrier, Mutex, mpsc},
         thread,
         time::Duration,
     };
@@ -72,6 +72,15 @@ mod linux {
                 "{text}"
             );
         }),
+        ("locks_of_std_in_two_orders_are_reported_with_stacks", deadlock_of_std_locks, |process| {
+            let text = process.until("thread `compute-").having("lock_both").text_until("thread `hangs");
+            assert!(
+                text.contains("deadlock: nothing in the process can proceed. 0 fibers and 2 threads wait"),
+                "{text}"
+            );
+            assert!(text.contains("): waits for another thread in a foreign call"), "{text}");
+        }),
+        ("wait_of_std_for_thread_that_sleeps_is_not_reported", blocked_by_sleeping_thread, silent),
         ("handler_receives_deadlock_once", handler_receives_deadlock, |process| {
             let (text, code) = process.end();
             assert!(code == Some(7) && text.is_empty(), "{code:?} {text}");
@@ -187,6 +196,44 @@ mod linux {
         let (_numbers, number) = channel::unbounded::<u8>();
         let fiber = pool.spawn(move |cx| wait_for_what_never_comes(cx, &number));
         pool.run(|cx| fiber.join(cx)).unwrap();
+    }
+
+    #[inline(never)]
+    fn lock_both(first: &Mutex<u8>, second: &Mutex<u8>, both: &Barrier) -> u8 {
+        let first = first.lock().unwrap();
+        both.wait();
+        std::hint::black_box(*first + *second.lock().unwrap())
+    }
+
+    /// The main thread works in the pool too.
+    fn deadlock_of_std_locks() {
+        // SAFETY: the process has one thread.
+        unsafe { env::set_var("RUST_BACKTRACE", "1") };
+        let pool = Pool::builder().threads(2).thread_name(|i| format!("compute-{i}")).build().unwrap();
+        let (left, right, both) = (Mutex::new(1), Mutex::new(2), Barrier::new(2));
+        pool.install(|| anabranch::join(|| lock_both(&left, &right, &both), || lock_both(&right, &left, &both)));
+    }
+
+    /// For longer than compute code that stands still is left alone.
+    fn blocked_by_sleeping_thread() {
+        let pool = Pool::builder().threads(2).build().unwrap();
+        let (sender, receiver) = mpsc::channel();
+        let other = thread::spawn(move || {
+            thread::sleep(Duration::from_millis(2500));
+            sender.send(7).unwrap();
+        });
+        let done = &Barrier::new(2);
+        let wait = move || {
+            done.wait();
+            8
+        };
+        let receive = move || {
+            let received = receiver.recv();
+            done.wait();
+            received
+        };
+        assert_eq!(pool.install(|| anabranch::join(wait, receive)), (8, Ok(7)));
+        other.join().unwrap();
     }
 
     fn handler_receives_deadlock() {

@@ -77,6 +77,9 @@ impl Pool {
     /// is woken, and a small stack cannot overflow. A worker that computes, or is blocked in a foreign call, does not
     /// answer: see [`Report::missing_stacks`]. The stacks of suspended fibers are available only on Linux on x86-64.
     ///
+    /// On Linux the report also has the stacks of threads that are blocked in a lock or a channel of `std`. Such a
+    /// thread captures its stack on the signal `SIGURG`, unless the program has a handler for that signal.
+    ///
     /// ```
     /// use anabranch::channel;
     ///

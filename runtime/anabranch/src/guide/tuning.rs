@@ -93,11 +93,13 @@
 //!   thread `main`: waits for JoinHandle at src/main.rs:30:22 for 9.9s
 //! ```
 //!
-//! **By itself.** When a pool has no work any more, it looks for two kinds of deadlock. It prints the report once, or
-//! passes it to a [handler](crate::Builder::on_deadlock), and the program continues to hang.
+//! **By itself.** When a pool has no work any more, or has begun none for a second, it looks for two kinds of deadlock.
+//! It prints the report once, or passes it to a [handler](crate::Builder::on_deadlock), and the program continues to
+//! hang.
 //! - *Nothing in the process can proceed*: all fibers wait, none of them has a deadline, no socket is open, and each
-//!   thread of the process belongs to a pool or waits in one. A program with another thread is not reported, since that
-//!   thread might send a message. Detected on Linux only.
+//!   thread of the process is idle, waits in a pool, or is blocked in a wait for another thread, such as a lock or a
+//!   channel of `std`. The report names the blocked threads. A program with a thread that sleeps, or waits for a
+//!   device, is not reported, since that thread might send a message. Detected on Linux only.
 //! - *Fibers wait for each other's locks*, without a deadline. Such fibers could continue only if they are cancelled,
 //!   or if a guard was sent to another fiber after its lock was taken.
 //!
@@ -107,7 +109,8 @@
 //! **With stacks.** [`Pool::report_with_stacks`](crate::Pool::report_with_stacks) and
 //! [`report_all_with_stacks`](crate::fiber::report_all_with_stacks) add the stacks of the fibers and threads that wait.
 //! Reports on a signal and of a deadlock include the stacks if `RUST_BACKTRACE` is set, as panics do. Suspended fibers
-//! have stacks on Linux on x86-64.
+//! have stacks on Linux on x86-64. Threads that are blocked in a lock or a channel of `std` have stacks on Linux: each
+//! captures its own on the signal `SIGURG`, unless the program has a handler for that.
 //!
 //! ```
 //! use anabranch::{Pool, channel, pool::FiberState};
@@ -134,7 +137,8 @@
 //! | all fibers wait to receive | a sender that is alive and sends nothing |
 //! | many are [`Ready`](crate::pool::FiberState::Ready) on one worker, and one runs there | a long computation, or a call that blocks the thread: use [`Cx::blocking`](crate::Cx::blocking) for both |
 //! | many are [`Unstarted`](crate::pool::FiberState::Unstarted) | threads that are all busy or blocked, or a reached limit [`max_fibers`](crate::Builder::max_fibers) |
-//! | no fiber that waits | compute code, or a lock of `std`: use a debugger |
+//! | threads that are blocked outside of the pool | two orders of locking: the stacks show the places |
+//! | no fiber that waits, and no blocked thread | compute code: use a debugger |
 //!
 //! # A blocked worker
 //! The pool reports a fiber that waits inside [`run`](crate::run). On Linux it also reports a fiber that has blocked

@@ -132,10 +132,11 @@ impl Builder {
     /// Sets a handler for deadlocks. Without a handler the pool writes the report to the standard error stream, if that
     /// is writable, and the program continues to hang.
     ///
-    /// The pool checks when it has had no work for about ten milliseconds. It calls the handler once for each state in
-    /// which
+    /// The pool checks when it has had no work for about ten milliseconds, or has begun none for a second. It calls the
+    /// handler once for each state in which
     /// - nothing in the process can proceed: [`Report::is_deadlock`]. All fibers wait without a deadline, no socket is
-    ///   open, and each thread of the process is a thread of a pool or waits in one. Detected on Linux only;
+    ///   open, and each thread of the process is idle, waits in a pool, or is blocked in a wait for another thread,
+    ///   such as a lock of `std`. Detected on Linux only;
     /// - fibers of the pool wait for each other's locks without a deadline: [`Report::cycles`]. Such a cycle could end
     ///   only by cancellation, or if a guard was sent to another fiber.
     ///

@@ -5,9 +5,11 @@
 //!
 //! A **deadlock** is certain. It needs all of this:
 //! - Every thread of the process is known: a thread of a pool, a thread that waits in a pool, an idle thread for
-//!   blocking calls, or the thread for reports. So no other thread can send, unlock or cancel.
-//! - No thread of a pool works, is blocked in a foreign call, or runs a handler of the program; no work is left in any
-//!   pool, and no fiber is ready.
+//!   blocking calls, the thread for reports, or a thread that is blocked in a foreign call. So no other thread can
+//!   send, unlock or cancel.
+//! - A thread that is blocked in a foreign call waits for another thread without a deadline: for a lock, a channel or a
+//!   condition of std, for example. The system says so.
+//! - No thread of a pool works or runs a handler of the program; no work is left in any pool, and no fiber is ready.
 //! - A fiber or thread waits, and none of them has a deadline. No socket is registered at a reactor. So the system does
 //!   not wake a thread either.
 //!
@@ -22,15 +24,23 @@
 //! thread is not reported. Two things could still end such a cycle. Another thread may cancel one of the fibers. Or a
 //! guard was sent away after its lock was taken, so another fiber will unlock.
 //!
-//! Two kinds are not detected: a deadlock while the process has a thread that no pool knows of, since that thread may
-//! do anything; and a deadlock that a thread from outside causes by its end, since then no worker checks.
+//! Two kinds are not detected: a deadlock while the process has a thread that no pool knows of and that sleeps, or
+//! waits for a device, since that thread may do anything afterwards; and a deadlock that a thread from outside causes
+//! by its end, since then no worker checks. Two kinds of waits would be taken for a deadlock: for another process that
+//! shares memory with this one, and for a handler of signals.
+//!
+//! While compute code is open, the heartbeat worker does not go to sleep. Then it looks once a second, if nothing has
+//! begun meanwhile.
 //!
 //! On systems other than Linux only cycles are found.
 
 #[cfg(all(target_os = "linux", not(any(shuttle, sim, miri))))]
 use crate::{
     fiber::status::State,
-    pool::sysmon::{cpu_clock, is_asleep},
+    pool::{
+        blocked_thread::BlockedThread,
+        sysmon::{cpu_clock, is_asleep, waits_for_thread},
+    },
     sys::report_signal,
 };
 use crate::{
@@ -124,15 +134,20 @@ fn find_deadlock(pools: &[Arc<Registry>], me: &Worker) -> Option<Option<Report>>
     if !is_closed_system(pools) {
         return None;
     }
-    let Some(before) = Readings::take(me.thread()) else { return Some(None) };
-    if !before.are_known(pools) {
-        return None;
+    // Mostly a thread of a pool computes, and there may be thousands of others.
+    let runs = |worker: &Worker| worker.status.is_at_work() && is_asleep(worker.thread()) != Some(true);
+    if pools.iter().flat_map(|pool| pool.workers()).any(runs) {
+        return Some(None);
     }
-    if !is_stuck(pools) {
+    let Some(before) = Readings::take(me.thread()) else { return Some(None) };
+    let blocked = before.blocked(pools)?;
+    if !is_stuck(pools, !blocked.is_empty()) {
         return None;
     }
     let mut report = inspect::report(&pools.iter().map(|pool| &**pool).collect::<Vec<_>>());
     report.is_deadlock = true;
+    // Also those that do not belong to a pool.
+    report.blocked = blocked.into_iter().map(BlockedThread::new).collect();
     let is_same = Readings::take(me.thread()).is_some_and(|after| after == before);
     Some(is_same.then_some(report))
 }
@@ -151,27 +166,27 @@ fn is_closed_system(pools: &[Arc<Registry>]) -> bool {
     })
 }
 
-/// Returns whether something waits, and nothing else is there that could run.
+/// Returns whether something `waits`, and nothing else is there that could run. Threads at work are blocked.
 #[cfg(all(target_os = "linux", not(any(shuttle, sim, miri))))]
-fn is_stuck(pools: &[Arc<Registry>]) -> bool {
-    let mut waits = false;
-    let mut is_still = |state| match state {
+fn is_stuck(pools: &[Arc<Registry>], mut waits: bool) -> bool {
+    let mut is_still = |state, worker: &Worker| match state {
         State::Idle => true,
         State::Suspended => {
             waits = true;
             true
         }
-        State::Running | State::Ready | State::SuspendedUntil => false,
+        State::Running => worker.status.is_at_work(),
+        State::Ready | State::SuspendedUntil => false,
     };
     let mut is_stuck = is_closed_system(pools);
     for pool in pools {
-        is_stuck &= !pool.is_root_open() && !pool.has_published_work() && pool.blocking.idle().is_some();
+        is_stuck &= !pool.has_published_work() && pool.blocking.idle().is_some();
         for worker in pool.workers() {
-            is_stuck &= is_still(worker.wait.status.state())
+            is_stuck &= is_still(worker.wait.status.state(), worker)
                 && worker.compute.broadcasts.is_empty()
                 && worker.compute.tasks.is_empty();
             is_stuck &= !worker.fibers.were_woken();
-            worker.fibers.blocks.for_each(|fiber| is_stuck &= is_still(fiber.state()));
+            worker.fibers.blocks.for_each(|fiber| is_stuck &= is_still(fiber.state(), worker));
         }
     }
     is_stuck && waits
@@ -200,17 +215,22 @@ impl Readings {
         Some(Self(readings))
     }
 
-    /// Returns whether all threads belong to the pools, or wait in them.
-    fn are_known(&self, pools: &[Arc<Registry>]) -> bool {
-        let holders = pools.iter().flat_map(|pool| pool.workers());
-        let known: Vec<u32> = holders
+    /// Returns the threads that are blocked in foreign calls and wait for another thread. Returns `None` if a thread
+    /// neither is one of them, nor is idle or waits in the pools.
+    fn blocked(&self, pools: &[Arc<Registry>]) -> Option<Vec<u32>> {
+        let holders = || pools.iter().flat_map(|pool| pool.workers());
+        // A thread that waits in one pool may work in another one.
+        let at_work: Vec<u32> = holders().filter(|worker| worker.status.is_at_work()).map(Worker::thread).collect();
+        let known: Vec<u32> = holders()
             .filter(|worker| worker.is_own || worker.status.is_occupied())
             .map(Worker::thread)
+            .filter(|thread| !at_work.contains(thread))
             .chain([report_signal::thread()])
             .collect();
-        // All threads for blocking calls are idle, and they are not known by their numbers.
+        let others = self.0.iter().map(|(thread, _)| *thread).filter(|thread| !known.contains(thread));
+        let (blocked, rest): (Vec<u32>, Vec<u32>) = others.partition(|thread| waits_for_thread(*thread) == Some(true));
+        // All threads for blocking calls are idle, each with a deadline, and they are not known by their numbers.
         let idle: Option<usize> = pools.iter().map(|pool| pool.blocking.idle()).sum();
-        let unknown = self.0.iter().filter(|(thread, _)| !known.contains(thread)).count();
-        idle == Some(unknown)
+        (idle == Some(rest.len())).then_some(blocked)
     }
 }

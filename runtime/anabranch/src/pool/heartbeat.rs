@@ -45,6 +45,9 @@ const MAX_JOB_WAIT: Duration = Duration::from_millis(10);
 /// The time after the last root at which the heartbeat worker goes to sleep.
 const SLEEP_AFTER: Duration = Duration::from_millis(10);
 
+/// How long nothing has begun when the heartbeat worker looks for a deadlock of threads that have work.
+const LOOK_AFTER: Duration = Duration::from_secs(1);
+
 /// The number of looks for a deadlock that may find a thread at work before the heartbeat worker goes to sleep anyway.
 const MAX_UNSURE: u32 = 40;
 
@@ -74,6 +77,8 @@ pub(super) struct Heartbeat {
     roots: u64,
     steps: u64,
     active: Instant,
+    /// When something has begun, or the heartbeat worker has looked for a deadlock.
+    looked: Instant,
     sysmon: Sysmon,
     detector: BlockedDetector,
     starving: Starving,
@@ -97,6 +102,7 @@ impl Heartbeat {
             roots: registry.count_roots(),
             steps: registry.count_steps(),
             active: Instant::now(),
+            looked: Instant::now(),
             sysmon: Sysmon::default(),
             detector: BlockedDetector::default(),
             starving: Starving::default(),
@@ -122,8 +128,15 @@ impl Heartbeat {
         let is_waiting = registry.has_published_work();
         let is_busy = is_waiting || registry.is_root_open() || registry.slots.admission.has_waiting();
         let has_new_roots = roots != self.roots;
-        if is_busy || has_new_roots || steps != self.steps {
+        let has_begun = has_new_roots || steps != self.steps;
+        if is_busy || has_begun {
             self.active = Instant::now();
+        }
+        if has_begun || is_waiting {
+            self.looked = self.active;
+        } else if is_busy && self.active - self.looked >= LOOK_AFTER {
+            self.looked = self.active;
+            deadlock::look(registry, me);
         }
         (self.roots, self.steps) = (roots, steps);
         if is_waiting || has_new_roots {

@@ -10,13 +10,19 @@ use crate::{
         task::Job,
     },
     pool::{
+        blocked_thread::BlockedThread,
         registry::Registry,
         report::{FiberInfo, FiberKey, FiberState, LockHolder, Report, ThreadInfo, ThreadState},
+        sysmon::{is_asleep, waits_for_thread},
         worker::Worker,
     },
     sys::{clock::Instant, sync::Ordering},
 };
-use std::{collections::HashMap, ptr, time::Duration};
+use std::{
+    collections::{BTreeSet, HashMap},
+    ptr,
+    time::Duration,
+};
 
 /// The addresses of a fiber or thread that waits.
 struct Addresses {
@@ -33,10 +39,12 @@ pub(crate) fn fibers(registry: &Registry) -> Vec<FiberInfo> {
 /// Returns what the fibers and threads of these pools do.
 pub(crate) fn report(registries: &[&Registry]) -> Report {
     let Collected { fibers, addresses } = collect(registries);
-    let threads = registries.iter().flat_map(|registry| threads(registry)).collect();
+    let blocked = blocked(registries);
+    let is_blocked = |number| blocked.iter().any(|blocked: &BlockedThread| blocked.number == number);
+    let threads = registries.iter().flat_map(|registry| threads(registry, is_blocked)).collect();
     let pools = registries.iter().map(|registry| registry.id).collect();
     let cycles = cycles(&addresses).into_iter().filter(|cycle| cycle.iter().all(|&index| !fibers[index].has_deadline));
-    Report { pools, cycles: cycles.collect(), threads, is_deadlock: false, fibers, missing_stacks: None }
+    Report { pools, cycles: cycles.collect(), threads, is_deadlock: false, fibers, blocked, missing_stacks: None }
 }
 
 struct Collected {
@@ -146,10 +154,21 @@ fn state_of(state: State) -> Option<FiberState> {
     }
 }
 
-fn threads(registry: &Registry) -> Vec<ThreadInfo> {
+/// Returns the threads at work that are blocked in foreign calls and wait for another thread.
+fn blocked(registries: &[&Registry]) -> Vec<BlockedThread> {
+    if cfg!(any(shuttle, sim, miri)) {
+        return Vec::new();
+    }
+    let at_work = registries.iter().flat_map(|registry| registry.workers()).filter(|worker| worker.status.is_at_work());
+    let waits = |&thread: &u32| is_asleep(thread) == Some(true) && waits_for_thread(thread) == Some(true);
+    let threads: BTreeSet<u32> = at_work.map(Worker::thread).filter(waits).collect();
+    threads.into_iter().map(BlockedThread::new).collect()
+}
+
+fn threads(registry: &Registry, is_blocked: impl Fn(u32) -> bool) -> Vec<ThreadInfo> {
     let info = |worker: &Worker| {
         let state = match &worker.status {
-            status if status.is_lent() => ThreadState::Blocked,
+            status if status.is_lent() || status.is_active() && is_blocked(worker.thread()) => ThreadState::Blocked,
             status if status.is_active() => ThreadState::Working,
             status if status.is_occupied() => ThreadState::Waiting,
             // A guest that has left, or a thread that the system refused.

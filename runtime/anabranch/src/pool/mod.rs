@@ -32,6 +32,7 @@ pub(crate) mod status;
 
 cfg_if! {
     if #[cfg(not(loom))] {
+        pub(crate) mod blocked_thread;
         pub(crate) mod blocking_threads;
         mod broadcast;
         mod build;

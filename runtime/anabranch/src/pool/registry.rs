@@ -270,7 +270,7 @@ impl Registry {
     /// do not count. They wait for the work of another thread, or for an event from outside, and until then there is
     /// nothing for a heartbeat worker to see.
     pub(crate) fn is_root_open(&self) -> bool {
-        self.workers().any(|worker| worker.status.is_active() || worker.status.is_lent())
+        self.workers().any(|worker| worker.status.is_at_work())
     }
 
     /// Makes sure that there is a heartbeat worker. Called after a worker entry has become active again.

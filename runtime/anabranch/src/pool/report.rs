@@ -1,6 +1,10 @@
 //! The state of a pool's fibers and threads as plain data, to find out why a program hangs.
 
-use crate::pool::{id::PoolId, stack_text};
+use crate::pool::{
+    blocked_thread::{self, BlockedThread},
+    id::PoolId,
+    stack_text,
+};
 use std::{backtrace::Backtrace, collections::HashMap, fmt, panic::Location, sync::Arc, time::Duration};
 
 /// The state of a fiber.
@@ -248,6 +252,8 @@ pub struct Report {
     /// Each is a list of indices of `fibers`; each waits for a lock of the next, and the last for one of the first.
     pub(crate) cycles: Vec<Vec<usize>>,
     pub(crate) is_deadlock: bool,
+    /// The threads that are blocked in foreign calls, where that is known.
+    pub(crate) blocked: Vec<BlockedThread>,
     /// How many of the stacks that were asked for have not come. `None` if none was asked for.
     pub(crate) missing_stacks: Option<usize>,
 }
@@ -296,6 +302,8 @@ impl Report {
     fn write_headline(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let threads = self.fibers.iter().filter(|fiber| fiber.is_thread).count();
         let (fibers, waiting) = (self.fibers.len() - threads, self.waiting());
+        let blocked = if self.is_deadlock { self.blocked.len() } else { 0 };
+        let threads = threads + blocked;
         let (fibers, threads) = (Count(fibers, "fiber"), Count(threads, "thread"));
         if self.is_deadlock {
             return writeln!(
@@ -320,7 +328,11 @@ impl Report {
             count(ThreadState::Waiting),
             count(ThreadState::Blocked)
         )?;
-        for thread in self.threads.iter().filter(|thread| thread.pool == pool && thread.state == ThreadState::Blocked) {
+        // If it is known which threads these are, they are below.
+        let is_shown = |thread: &&ThreadInfo| {
+            self.blocked.is_empty() && thread.pool == pool && thread.state == ThreadState::Blocked
+        };
+        for thread in self.threads.iter().filter(is_shown) {
             write!(f, " (worker {} in a foreign call)", thread.worker)?;
         }
         writeln!(f)
@@ -387,6 +399,7 @@ impl fmt::Display for Report {
                 }
             }
         }
+        blocked_thread::write(f, &self.blocked)?;
         match self.missing_stacks() {
             0 => Ok(()),
             missing => writeln!(f, "{} missing: no answer within a second", Count(missing, "stack")),

@@ -6,9 +6,10 @@ use crate::{
         registry::Registry,
         report::{FiberState, Report, alike},
         stack_request::StackRequest,
+        sysmon,
         worker::Worker,
     },
-    sys::{channel::channel, clock::Instant},
+    sys::{channel::channel, clock::Instant, thread_stack},
 };
 use std::{
     collections::{HashMap, hash_map::Entry},
@@ -22,8 +23,12 @@ const CAPTURE_TIMEOUT: Duration = Duration::from_secs(1);
 /// The largest number of stacks in a report. A capture takes some microseconds, and the memory of its frames.
 const MAX_STACKS: usize = 256;
 
+/// How long a blocked thread has been asleep before it is asked for its stack.
+const MIN_SLEEP: Duration = Duration::from_millis(10);
+
 /// Adds stacks to a report of these pools. Blocks until they have come, for a second at most.
 pub(crate) fn add(report: &mut Report, registries: &[&Registry]) {
+    add_blocked(report);
     let chosen = choose(report);
     report.missing_stacks = Some(chosen.len());
     if cfg!(any(shuttle, miri)) {
@@ -54,6 +59,23 @@ pub(crate) fn add(report: &mut Report, registries: &[&Registry]) {
     while let Some((index, stack)) = answers.recv_timeout(CAPTURE_TIMEOUT.saturating_sub(start.elapsed())) {
         report.fibers[index].stack = Some(Arc::new(stack));
         report.missing_stacks = report.missing_stacks.map(|count| count - 1);
+    }
+}
+
+/// Adds the stacks of blocked threads: those that do not run for a while.
+fn add_blocked(report: &mut Report) {
+    let threads: Vec<u32> = report.blocked.iter().map(|blocked| blocked.number).take(MAX_STACKS).collect();
+    let clocks = || threads.iter().map(|&thread| sysmon::cpu_clock(thread));
+    let before: Vec<_> = clocks().collect();
+    if threads.is_empty() {
+        return;
+    }
+    std::thread::sleep(MIN_SLEEP);
+    let still = threads.iter().zip(before.iter().zip(clocks())).filter(|(_, (before, now))| **before == *now);
+    let still: Vec<u32> = still.map(|(thread, _)| *thread).collect();
+    for (thread, stack) in thread_stack::capture(&still) {
+        let blocked = report.blocked.iter_mut().find(|blocked| blocked.number == thread);
+        blocked.expect("it was asked for").set_stack(&stack);
     }
 }
 

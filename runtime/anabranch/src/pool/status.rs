@@ -105,6 +105,11 @@ impl Status {
         self.0.load(Ordering::Relaxed) == LENT
     }
 
+    /// Returns whether the thread works, or is blocked in a foreign call.
+    pub(crate) fn is_at_work(&self) -> bool {
+        matches!(self.0.load(Ordering::Relaxed), ACTIVE | LENT)
+    }
+
     /// Returns whether the thread has work, though it may wait.
     pub(crate) fn is_occupied(&self) -> bool {
         self.0.load(Ordering::Relaxed) != VACANT

@@ -157,7 +157,7 @@ pub(crate) fn is_asleep(thread: u32) -> Option<bool> {
 /// Returns whether a thread that is asleep waits for another thread: for a lock or a condition, without a deadline.
 /// Returns `None` if the system does not report it.
 #[cfg(all(target_os = "linux", not(any(shuttle, sim))))]
-fn waits_for_thread(thread: u32) -> Option<bool> {
+pub(crate) fn waits_for_thread(thread: u32) -> Option<bool> {
     // The number of the system call and its arguments, in hexadecimal.
     let text = std::fs::read_to_string(format!("/proc/self/task/{thread}/syscall")).ok()?;
     let mut words = text.split_whitespace();
@@ -167,7 +167,7 @@ fn waits_for_thread(thread: u32) -> Option<bool> {
 }
 
 #[cfg(not(any(target_os = "linux", shuttle, sim)))]
-fn waits_for_thread(_: u32) -> Option<bool> {
+pub(crate) fn waits_for_thread(_: u32) -> Option<bool> {
     None
 }
 
@@ -198,7 +198,7 @@ pub(crate) fn is_asleep(_: u32) -> Option<bool> {
 }
 
 #[cfg(shuttle)]
-fn waits_for_thread(_: u32) -> Option<bool> {
+pub(crate) fn waits_for_thread(_: u32) -> Option<bool> {
     Some(!crate::sys::chance::one_in(8))
 }
 

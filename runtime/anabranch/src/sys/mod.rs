@@ -27,4 +27,6 @@ pub(crate) mod slice;
 pub(crate) mod spin;
 pub(crate) mod sync;
 pub(crate) mod thread;
+#[cfg(not(loom))]
+pub(crate) mod thread_stack;
 pub(crate) mod unwind;
