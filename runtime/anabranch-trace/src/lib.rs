@@ -21,13 +21,16 @@
 //! | `SITE` | a label, the name of a source file, its line (`u32`) and column (`u32`); the *n*-th section is site *n*, from 1 |
 //! | `LANE` | the number of a thread (`u32`), its number in the system (`u32`), how many of its events were lost (`u64`), its name |
 //! | `EVTS` | the number of a thread (`u32`), four zero bytes, and its next events, 16 bytes each |
-//! | `DONE` | how many events there are (`u64`), and how many were lost (`u64`); the last section |
+//! | `DONE` | how many events there are, how many were lost, and a checksum of all sections before (`u64` each); the last section |
 //!
 //! A text is its length in bytes (`u32`), and UTF-8. A reader skips sections of unknown kinds, and events of unknown
-//! kinds. A file without `DONE` was truncated.
+//! kinds. A file without `DONE` was truncated. The checksum is computed from words of eight bytes: the head of each
+//! section, and its content, each filled up with zeros. It begins with zero. For each word the checksum is XORed with
+//! the word. Then it is multiplied by 0x9E3779B97F4A7C15 and XORed with its upper half, twice.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+mod checksum;
 #[cfg(feature = "read")]
 pub mod chrome;
 pub mod event;
@@ -42,4 +45,7 @@ pub mod timeline;
 pub mod write;
 
 /// The first bytes of a trace. The last two are the version of the format.
-pub const MAGIC: [u8; 8] = *b"ANATRC01";
+pub const MAGIC: [u8; 8] = *b"ANATRC02";
+
+/// The bytes of a section before its content.
+const SECTION_HEAD: usize = 12;

@@ -1,13 +1,11 @@
 //! Reads and checks a trace.
 
 use crate::{
-    MAGIC,
+    MAGIC, SECTION_HEAD,
+    checksum::Checksum,
     event::{Event, SAMPLE_UNIT, Site, TIME_BITS},
 };
 use std::{collections::BTreeMap, error, fmt, path::Path};
-
-/// The bytes of a section before its content.
-const SECTION_HEAD: usize = 12;
 
 /// A whole trace.
 #[derive(Debug, Clone, Default)]
@@ -136,15 +134,19 @@ impl Trace {
             return Err(ReadError::Version(String::from_utf8_lossy(&magic[6..]).into_owned()));
         }
         let (mut trace, mut at, mut count) = (Self::default(), MAGIC.len(), 0);
-        let mut lanes = BTreeMap::new();
+        let (mut lanes, mut checksum) = (BTreeMap::new(), Checksum::default());
         loop {
             let truncated = || ReadError::Truncated { at: bytes.len() };
             let head = bytes.get(at..at + SECTION_HEAD).ok_or_else(truncated)?;
-            let mut head = Content { rest: head, at };
-            let (kind, len) = (head.bytes(4)?, usize::try_from(head.u64()?).map_err(|_| truncated())?);
+            let mut fields = Content { rest: head, at };
+            let (kind, len) = (fields.bytes(4)?, usize::try_from(fields.u64()?).map_err(|_| truncated())?);
             let begin = at + SECTION_HEAD;
             let end = begin.checked_add(len).ok_or_else(truncated)?;
             let mut content = Content { rest: bytes.get(begin..end).ok_or_else(truncated)?, at };
+            if kind != b"DONE" {
+                checksum.add(head);
+                checksum.add(content.rest);
+            }
             match kind {
                 b"META" => {
                     let key = content.text()?;
@@ -176,6 +178,9 @@ impl Trace {
                     let counted = lanes.values().fold(0, |sum: u64, lane| sum.saturating_add(lane.lost));
                     if events != count || lost != counted {
                         return Err(ReadError::Corrupt { at, what: "another number of events" });
+                    }
+                    if content.u64()? != checksum.get() {
+                        return Err(ReadError::Corrupt { at, what: "another checksum" });
                     }
                     trace.lost = lost;
                     trace.lanes = lanes.into_values().collect();
@@ -370,12 +375,10 @@ mod tests {
 
     #[test]
     fn unknown_sections_are_skipped() {
-        let mut bytes = sample();
-        let mut section = b"NEWS".to_vec();
-        section.extend(3u64.to_le_bytes());
-        section.extend(b"abc");
-        bytes.splice(8..8, section);
-        assert_eq!(Trace::read(&bytes).unwrap().lanes.len(), 1);
+        let mut writer = Writer::new(Vec::new()).unwrap();
+        writer.section(*b"NEWS", b"abc").unwrap();
+        writer.lane(0, 100, "main", 0).unwrap();
+        assert_eq!(Trace::read(&writer.finish().unwrap()).unwrap().lanes.len(), 1);
     }
 
     #[test]
@@ -387,18 +390,20 @@ mod tests {
 
         let mut bytes = sample();
         let end = bytes.len();
-        bytes[end - 16] += 1;
+        bytes[end - 24] += 1;
         let Err(ReadError::Corrupt { what: "another number of events", .. }) = Trace::read(&bytes) else { panic!() };
     }
 
     #[test]
-    fn arbitrary_changes_of_a_byte_never_panic() {
+    fn changes_of_one_or_two_bytes_are_refused() {
         let bytes = sample();
         for index in 0..bytes.len() {
-            for value in [0, 1, 0x7f, 0x80, 0xff] {
+            for value in [1, 0x7f, 0x80, 0xff] {
                 let mut changed = bytes.clone();
-                changed[index] = value;
-                let _ = Trace::read(&changed);
+                changed[index] ^= value;
+                assert!(Trace::read(&changed).is_err(), "byte {index}");
+                changed[(index + 16) % bytes.len()] ^= value;
+                assert!(Trace::read(&changed).is_err(), "byte {index} and another one");
             }
         }
     }

@@ -1,7 +1,8 @@
 //! The file of a trace.
 
 use crate::{
-    MAGIC,
+    MAGIC, SECTION_HEAD,
+    checksum::Checksum,
     event::{Record, Site},
 };
 use std::io::{self, Write};
@@ -26,6 +27,7 @@ pub struct Writer<W> {
     sites: u32,
     events: u64,
     lost: u64,
+    checksum: Checksum,
 }
 
 impl<W: Write> Writer<W> {
@@ -35,7 +37,7 @@ impl<W: Write> Writer<W> {
     /// Returns the error of `out`, as all methods do.
     pub fn new(mut out: W) -> io::Result<Self> {
         out.write_all(&MAGIC)?;
-        Ok(Self { out, sites: 0, events: 0, lost: 0 })
+        Ok(Self { out, sites: 0, events: 0, lost: 0, checksum: Checksum::default() })
     }
 
     /// Writes something that is known of the process or the machine.
@@ -109,14 +111,19 @@ impl<W: Write> Writer<W> {
     pub fn finish(mut self) -> io::Result<W> {
         let mut content = self.events.to_le_bytes().to_vec();
         content.extend(self.lost.to_le_bytes());
+        content.extend(self.checksum.get().to_le_bytes());
         self.section(*b"DONE", &content)?;
         self.out.flush()?;
         Ok(self.out)
     }
 
-    fn section(&mut self, kind: [u8; 4], content: &[u8]) -> io::Result<()> {
-        self.out.write_all(&kind)?;
-        self.out.write_all(&(content.len() as u64).to_le_bytes())?;
+    pub(crate) fn section(&mut self, kind: [u8; 4], content: &[u8]) -> io::Result<()> {
+        let mut head = [0; SECTION_HEAD];
+        head[..4].copy_from_slice(&kind);
+        head[4..].copy_from_slice(&(content.len() as u64).to_le_bytes());
+        self.checksum.add(&head);
+        self.checksum.add(content);
+        self.out.write_all(&head)?;
         self.out.write_all(content)
     }
 }

@@ -110,12 +110,17 @@ fn wrong_files_are_refused() {
     let mut corrupt = whole.clone();
     let end = corrupt.len();
     corrupt[end - 16] += 1;
-    let cases: [(&str, &[u8], &[&str]); 5] = [
+    let mut flipped = whole.clone();
+    // In the last two events, just before the last section of 36 bytes.
+    flipped[end - 40] ^= 0x10;
+    flipped[end - 56] ^= 0x10;
+    let cases: [(&str, &[u8], &[&str]); 6] = [
         ("foreign.trace", b"\x7fELF", &["is not a trace of anabranch", "ANABRANCH_TRACE=FILE"]),
         ("empty.trace", b"", &["is not a trace of anabranch"]),
         ("version.trace", &version, &["version 09", "use the anabranch command of the version"]),
         ("truncated.trace", &whole[..whole.len() / 2], &["truncated", "wait until the program has ended"]),
         ("corrupt.trace", &corrupt, &["corrupt", "record a new trace"]),
+        ("flipped.trace", &flipped, &["corrupt", "record a new trace"]),
     ];
     for (name, bytes, words) in cases {
         let path = file(name, bytes);
