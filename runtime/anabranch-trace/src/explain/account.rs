@@ -38,6 +38,8 @@ sums! {
     blocked,
     /// A slot, for a thread that searches and will find.
     finding,
+    /// A slot, for a fiber that could run and whose thread runs another one.
+    kept,
     /// The slots that were lost while one thread was busy, for that thread.
     sequential,
     /// For how long there were such slots.
@@ -52,6 +54,8 @@ sums! {
     idle_wall,
     /// A slot, for a fiber that waits for a lock or a message.
     inner_wait,
+    /// The part of it in which no thread was busy.
+    standstill,
     /// A slot, for a fiber that waits for the end of others while no thread is busy.
     end_wait,
     /// A slot, for a fiber that waits for the world while no thread is busy.
@@ -87,6 +91,8 @@ pub(super) struct Account {
     pub(super) guests: u32,
     /// How many fibers and threads wait, by [`Wait`].
     waits: [u32; Wait::COUNT],
+    /// How many fibers could run and wait for their thread.
+    pub(super) ready: u32,
     pub(super) sums: Sums,
     /// What was lost by cause, and the work.
     pub(super) lost: [f64; Cause::ALL.len()],
@@ -107,6 +113,7 @@ impl Account {
             elsewhere: 0,
             guests: 0,
             waits: [0; Wait::COUNT],
+            ready: 0,
             sums: Sums::default(),
             lost: [0.0; Cause::ALL.len()],
             work: Work::default(),
@@ -166,6 +173,7 @@ impl Account {
         self.sums.publishing += take(publishing);
         self.sums.blocked += take(self.lanes(&[Activity::Blocked]) + f64::from(self.elsewhere));
         self.sums.finding += take(self.lanes(&[Activity::Finding]));
+        self.sums.kept += take(f64::from(self.ready));
 
         let busy = self.busy();
         let joining = self.lanes(&[Activity::Joining, Activity::JoinParked]);
@@ -179,6 +187,7 @@ impl Account {
             let slots = inner.min(free);
             free -= slots;
             self.sums.inner_wait += time * slots / inner;
+            self.sums.standstill += if busy > 0.0 { 0.0 } else { time * slots / inner };
         } else if ends > 0.0 {
             let slots = ends.min(free);
             free -= slots;

@@ -9,19 +9,20 @@
 //!
 //! 1. In a pool in which nothing is open, all are lost to a sequential phase outside, or to another pool.
 //! 2. A thread that searches and finds work within 50 us competes for it.
-//! 3. If few threads work (one, or a quarter of the pool) and others wait in a join for them, a long piece is the
+//! 3. A fiber that could run, and waits for more than 50 us for its thread, which runs another fiber.
+//! 4. If few threads work (one, or a quarter of the pool) and others wait in a join for them, a long piece is the
 //!    cause. Otherwise it is the cause of as many lost slots as there are threads in joins.
-//! 4. Then the fibers and threads that wait for something: for a lock (competing), for the end of others (a long
-//!    piece), or for anything else (idle). Waits for the outside world count only if nothing works.
-//! 5. If exactly one thread works, this is a sequential phase. Otherwise there was no work to find.
+//! 5. Then the fibers and threads that wait for something: for a lock, for the end of others (a long piece), or for
+//!    anything else (idle). Waits for the outside world count only if nothing works.
+//! 6. If exactly one thread works, this is a sequential phase. Otherwise there was no work to find.
 //!
 //! The readings of the threads' clocks then divide the time of work: on a core, blocked in foreign calls, ready but
 //! without a core. So the sum of work and losses is the product of threads and wall time.
 //!
 //! # Fibers that could run
-//! A fiber that computes for long keeps its thread from the other fibers that are bound to it. No slot is lost by that,
-//! so [`ReadyWaits`] has it: how long fibers waited from when they could run until they ran, and which runs of other
-//! fibers kept the thread.
+//! A fiber that computes for long keeps its thread from the other fibers that are bound to it. A slot is lost by that
+//! only if another thread has nothing to do. [`ReadyWaits`] has all of it: how long fibers waited from when they could
+//! run until they ran, and which runs of other fibers kept the thread.
 //!
 //! # Limits
 //! A fork that no thread takes leaves no event. So the time that forks cost is part of the work, and the critical path
@@ -105,6 +106,13 @@ pub struct Explanation {
     pub notes: Vec<String>,
 }
 
+impl Explanation {
+    /// Returns the findings that are at least 1% of the lost time. The others are not worth a sentence.
+    pub fn main_findings(&self) -> impl Iterator<Item = &Finding> {
+        self.findings.iter().filter(|finding| finding.share >= 0.01)
+    }
+}
+
 /// The work of a program or of a pool, in seconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct Work {
@@ -164,7 +172,7 @@ pub enum Cause {
     LongPiece,
     /// There was no work to find.
     Idle,
-    /// Threads searched while there was work, or fibers waited for locks.
+    /// Threads searched while there was work.
     Competing,
     /// Forks were published, or raided.
     Overhead,
@@ -172,11 +180,15 @@ pub enum Cause {
     Blocked,
     /// Threads could run and had no core, or the work took more CPU time than in a run of one worker.
     Machine,
+    /// Fibers or threads waited for locks, and used no CPU time.
+    Locked,
+    /// Fibers could run, and waited for their thread, which ran another fiber.
+    Kept,
 }
 
 impl Cause {
     /// All causes.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 10] = [
         Self::SequentialOutside,
         Self::SequentialInside,
         Self::LongPiece,
@@ -185,6 +197,8 @@ impl Cause {
         Self::Overhead,
         Self::Blocked,
         Self::Machine,
+        Self::Locked,
+        Self::Kept,
     ];
 
     /// Returns a short name.
@@ -194,10 +208,12 @@ impl Cause {
             Self::SequentialInside => "sequential, inside of a call",
             Self::LongPiece => "waiting for a long piece",
             Self::Idle => "idle, no work to find",
-            Self::Competing => "competing for work and locks",
+            Self::Competing => "competing for work",
             Self::Overhead => "overhead of publishing",
             Self::Blocked => "blocked in foreign calls",
             Self::Machine => "machine",
+            Self::Locked => "idle, waiting for locks",
+            Self::Kept => "ready, behind a computing fiber",
         }
     }
 }
@@ -225,6 +241,10 @@ pub enum Subject {
     Piece,
     /// Waits of fibers and threads at `site`.
     Wait,
+    /// Waits for locks at `site`, while no thread worked.
+    Standstill,
+    /// Waits of fibers that could run, while a fiber from `site` had their thread.
+    Ready,
     /// Publications of forks at `site`.
     Fork,
     /// Searches for pieces of work that come from `site`.

@@ -14,6 +14,9 @@ const MOST_POOLS: usize = 10;
 /// The most places of runs that kept a thread in the text.
 const MOST_KEPT: usize = 5;
 
+/// The advice about fibers that keep their thread.
+const KEEPS: &str = "Compute in `Cx::blocking`, or call `Cx::yield_now` now and then.";
+
 /// Writes the sentences and the advice of all findings.
 pub(super) fn describe(explanation: &mut Explanation, trace: &Trace) {
     let alone = explanation.work.alone;
@@ -26,7 +29,7 @@ pub(super) fn describe(explanation: &mut Explanation, trace: &Trace) {
     }
     for kept in &mut explanation.ready_waits.kept {
         kept.sentence = keeps(kept, trace);
-        kept.advice = "Compute in `Cx::blocking`, or call `Cx::yield_now` now and then.".to_owned();
+        kept.advice = KEEPS.to_owned();
     }
 }
 
@@ -94,8 +97,18 @@ fn what(finding: &Finding, trace: &Trace, alone: Option<f64>, work: f64) -> Stri
             let pieces = times("one long piece of work", "long pieces of work");
             format!("passes in waits for {pieces}{from}{span}")
         }
-        (Cause::Competing, Subject::Wait) => {
-            format!("passes while {} for a lock: {site}, {longest} at most", waits(finding.count))
+        (Cause::Locked, Subject::Standstill) => {
+            let who = waits(finding.count);
+            format!("passes while {who} for a lock and no thread works: {site}, {longest} at most")
+        }
+        (Cause::Locked, _) => format!("passes while {} for a lock: {site}, {longest} at most", waits(finding.count)),
+        (Cause::Kept, _) => {
+            let fibers = if finding.count == 1 { "a fiber" } else { "fibers" };
+            let (often, keeper) = (how_often(finding.count), place(finding.site));
+            format!(
+                "passes while {fibers} could run, and waited {often} for the thread that ran a fiber spawned at {keeper}, \
+                 {longest} at most"
+            )
         }
         (Cause::Idle, Subject::Wait) => format!("passes while {}: {site}, {longest} at most", waits(finding.count)),
         (Cause::Idle, Subject::Piece) => {
@@ -139,7 +152,11 @@ fn waits(count: u64) -> String {
 fn advice(finding: &Finding, threads: u64, cores: Option<u64>) -> Option<String> {
     let advice = match (finding.cause, finding.subject) {
         (Cause::LongPiece, Subject::Piece) if finding.share >= 0.1 => "Divide these pieces further.",
-        (Cause::Competing, Subject::Wait) => "Hold the lock for a shorter time, or divide what it guards.",
+        (Cause::Locked, Subject::Standstill) => {
+            "The holder waits too: hold no lock while waiting, or take locks in one order."
+        }
+        (Cause::Locked, _) => "Hold the lock for a shorter time, or divide what it guards.",
+        (Cause::Kept, _) => KEEPS,
         (Cause::Overhead, _) if finding.share >= 0.1 => "Fork larger pieces.",
         (Cause::Idle, Subject::Piece) if finding.share >= 0.1 => "Divide the work into more pieces.",
         (Cause::Machine, Subject::Program) => {
@@ -297,7 +314,7 @@ impl fmt::Display for Explanation {
                 )?;
             }
         }
-        let mut findings = self.findings.iter().filter(|finding| finding.share >= 0.01).take(10).peekable();
+        let mut findings = self.main_findings().take(10).peekable();
         if findings.peek().is_some() {
             writeln!(f)?;
             for finding in findings {

@@ -12,7 +12,7 @@ use crate::{
     },
     merge::Merged,
     read::Trace,
-    timeline::{Activity, Interval, Timeline},
+    timeline::{Activity, FiberState, Interval, PROMPT, Timeline},
 };
 use std::collections::BTreeMap;
 
@@ -35,6 +35,26 @@ struct FiberWait {
     mark: Sums,
 }
 
+/// A fiber begins to wait for its thread, which runs another one, or that wait ends.
+#[derive(Clone, Copy)]
+struct Ready {
+    time: u64,
+    /// The index of the wait.
+    wait: usize,
+    lane: usize,
+    begins: bool,
+}
+
+/// Such a wait that has not ended.
+#[derive(Clone, Copy)]
+struct ReadyWait {
+    pool: usize,
+    since: u64,
+    mark: f64,
+    /// Where the fiber that has the thread was spawned.
+    keeper: Site,
+}
+
 struct Sweep<'a> {
     trace: &'a Trace,
     begin: u64,
@@ -42,6 +62,8 @@ struct Sweep<'a> {
     ledger: Ledger,
     lanes: Vec<Lane>,
     fibers: BTreeMap<u32, Fiber>,
+    /// The fibers that wait for their thread, by the index of the wait.
+    ready: BTreeMap<usize, ReadyWait>,
     /// Where the last fiber was spawned.
     spawned: Site,
 }
@@ -55,14 +77,22 @@ pub(super) fn sweep(trace: &Trace, timeline: &Timeline) -> (Pools, Ledger) {
         ledger: Ledger::default(),
         lanes: trace.lanes.iter().map(|_| Lane::default()).collect(),
         fibers: BTreeMap::new(),
+        ready: BTreeMap::new(),
         spawned: Site::UNKNOWN,
     };
     let mut changes = changes(timeline).into_iter().peekable();
+    let mut readies = readies(timeline).into_iter().peekable();
     let mut steals = timeline.steals.iter();
     for (time, lane, event) in Merged::new(trace) {
         // At the same time, an event comes first: it says where the interval takes place.
         while let Some((at, lane, interval)) = changes.next_if(|&(at, ..)| at < time) {
+            while let Some(ready) = readies.next_if(|ready| ready.time <= at) {
+                sweep.ready(ready);
+            }
             sweep.set(at, lane, interval);
+        }
+        while let Some(ready) = readies.next_if(|ready| ready.time < time) {
+            sweep.ready(ready);
         }
         let from = match event {
             Event::Steal { .. } => steals.next().and_then(|steal| steal.from),
@@ -72,9 +102,31 @@ pub(super) fn sweep(trace: &Trace, timeline: &Timeline) -> (Pools, Ledger) {
         sweep.lanes[lane].next += 1;
     }
     for (at, lane, interval) in changes {
+        while let Some(ready) = readies.next_if(|ready| ready.time <= at) {
+            sweep.ready(ready);
+        }
         sweep.set(at, lane, interval);
     }
+    readies.for_each(|ready| sweep.ready(ready));
     sweep.finish(timeline.end)
+}
+
+/// Returns the waits of fibers for their thread that take longer than a thread needs to find a woken fiber.
+fn readies(timeline: &Timeline) -> Vec<Ready> {
+    let intervals = timeline.fibers.iter().flat_map(|fiber| &fiber.intervals);
+    let long =
+        intervals.filter(|interval| interval.state == FiberState::Ready && interval.end - interval.begin > PROMPT);
+    let ends = long.enumerate().flat_map(|(wait, interval)| {
+        [(interval.begin, true), (interval.end, false)].map(|(time, begins)| Ready {
+            time,
+            wait,
+            lane: interval.lane,
+            begins,
+        })
+    });
+    let mut readies: Vec<Ready> = ends.collect();
+    readies.sort_by_key(|ready| ready.time);
+    readies
 }
 
 /// Returns when which thread begins which interval, or ends one after which nothing is known.
@@ -254,13 +306,38 @@ impl Sweep<'_> {
         }
     }
 
+    /// A fiber begins or ends to wait for its thread. If the thread does nothing then, the fiber waits for the system.
+    fn ready(&mut self, Ready { time, wait, lane, begins }: Ready) {
+        if begins {
+            let Some(Doing { pool, .. }) = self.lanes[lane].doing.filter(|doing| doing.is_busy()) else { return };
+            self.pools.change(&mut self.ledger, pool, time, None, |account| account.ready += 1);
+            let keeper = self.lanes[lane].fiber.and_then(|fiber| self.fibers.get(&fiber));
+            let keeper = keeper.map_or(self.lanes[lane].piece, |fiber| fiber.spawned);
+            let mark = self.pools.accounts[pool].sums.kept;
+            self.ready.insert(wait, ReadyWait { pool, since: time, mark, keeper });
+        } else if let Some(ReadyWait { pool, since, mark, keeper }) = self.ready.remove(&wait) {
+            self.pools.change(&mut self.ledger, pool, time, None, |account| account.ready -= 1);
+            let lost = self.pools.accounts[pool].sums.kept - mark;
+            let amount = Amount { time: lost, wall: self.wall(since, time), end: time };
+            self.pools.lose(&mut self.ledger, pool, Key::at(Cause::Kept, Subject::Ready, keeper), amount);
+        }
+    }
+
     /// Enters what was lost during a wait.
     fn waited(&mut self, time: u64, pool: usize, site: Site, kind: Wait, since: u64, mark: &Sums) {
         self.pools.settle(&mut self.ledger, pool, time);
-        let cause = if kind == Wait::Lock { Cause::Competing } else { Cause::Idle };
-        let lost = self.pools.accounts[pool].sums.wait(kind) - mark.wait(kind);
-        let amount = Amount { time: lost, wall: self.wall(since, time), end: time };
-        self.pools.lose(&mut self.ledger, pool, Key::at(cause, Subject::Wait, site), amount);
+        let sums = self.pools.accounts[pool].sums;
+        let lost = sums.wait(kind) - mark.wait(kind);
+        let wall = self.wall(since, time);
+        let amount = |lost: f64| Amount { time: lost, wall, end: time };
+        if kind != Wait::Lock {
+            return self.pools.lose(&mut self.ledger, pool, Key::at(Cause::Idle, Subject::Wait, site), amount(lost));
+        }
+        let standstill = sums.standstill - mark.standstill;
+        let (still, rest) = (amount(standstill), amount(lost - standstill));
+        for (subject, amount) in [(Subject::Standstill, still), (Subject::Wait, rest)] {
+            self.pools.lose(&mut self.ledger, pool, Key::at(Cause::Locked, subject, site), amount);
+        }
     }
 
     /// The part of a time that is explained.
@@ -389,6 +466,10 @@ impl Sweep<'_> {
         let waiting: Vec<u32> = self.fibers.keys().copied().collect();
         for fiber in waiting {
             self.end_wait(end, fiber);
+        }
+        let ready: Vec<usize> = self.ready.keys().copied().collect();
+        for wait in ready {
+            self.ready(Ready { time: end, wait, lane: 0, begins: false });
         }
         self.pools.finish(&mut self.ledger, &self.lanes, end);
         (self.pools, self.ledger)

@@ -1,4 +1,4 @@
-//! Ten programs on four threads whose losses are known by construction: the loss is named first, and the sums hold.
+//! Programs whose losses are known by construction: the loss is named first, and the sums hold.
 
 use crate::common::{MS, Program, explained, first, lost};
 use anabranch_trace::{
@@ -97,7 +97,7 @@ fn held_lock() {
     program.state(0, 105 * MS, State::Parked);
     program.end(108 * MS);
     let explanation = program.explain();
-    first(&explanation, Cause::Competing, 303.0);
+    first(&explanation, Cause::Locked, 303.0);
     let finding = &explanation.findings[0];
     assert_eq!((finding.site, finding.subject, finding.count), (lock, Subject::Wait, 3));
     assert!(
@@ -105,6 +105,81 @@ fn held_lock() {
         "{finding:?}"
     );
     assert!(finding.advice.is_some());
+}
+
+/// Five philosophers hold a fork each, and wait for another one, until a timeout after a second. This is no
+/// competition: they use no CPU time. And a shorter critical section would not help.
+#[test]
+fn deadlock() {
+    let mut program = Program::new(2);
+    let (spawn, lock) = (program.site("", 10), program.site("Mutex::lock", 30));
+    for worker in 0..2 {
+        program.work(worker, 0, MS);
+    }
+    for fiber in 0..5u32 {
+        let worker = fiber as usize % 2;
+        program.on(worker, u64::from(fiber) * 1_000, Event::FiberStart { fiber, site: spawn });
+        program.on(worker, u64::from(fiber) * 1_000 + 500, Event::FiberSuspend { fiber, site: lock });
+    }
+    for worker in 0..2 {
+        program.state(worker, MS, State::Parked);
+    }
+    program.work(0, 1_001 * MS, 1_002 * MS);
+    for fiber in 0..5 {
+        program.on(0, 1_001 * MS, Event::Wake { fiber });
+        program.on(0, 1_001 * MS + 10, Event::FiberResume { fiber });
+        program.on(0, 1_001 * MS + 20, Event::FiberEnd { fiber });
+    }
+    program.state(0, 1_002 * MS, State::Parked);
+    program.end(1_002 * MS);
+    let explanation = program.explain();
+    first(&explanation, Cause::Locked, 2_000.0);
+    assert!(lost(&explanation, Cause::Competing) < 1.0, "{explanation}");
+    let finding = &explanation.findings[0];
+    assert_eq!((finding.site, finding.subject, finding.count), (lock, Subject::Standstill, 5));
+    assert_eq!(
+        (finding.sentence.as_str(), finding.advice.as_deref()),
+        (
+            "100% of the lost time passes while fibers or threads wait 5 times for a lock and no thread works: \
+             Mutex::lock at main.rs:30, 1.00 s at most.",
+            Some("The holder waits too: hold no lock while waiting, or take locks in one order.")
+        )
+    );
+    assert!(explanation.to_string().contains("idle, waiting for locks"), "{explanation}");
+}
+
+/// One stage of a pipeline computes, and its successor, which it has woken, is bound to the same thread. The other
+/// thread has nothing to do. Nothing is too long to be divided: the fiber only has to run elsewhere.
+#[test]
+fn ready_fiber_behind_a_computing_one() {
+    let mut program = Program::new(2);
+    let (outer, one, two) = (program.site("scope", 5), program.site("", 10), program.site("", 20));
+    let recv = program.site("Receiver::recv", 21);
+    program.work(0, 0, 61 * MS);
+    program.on(0, 0, Event::FiberStart { fiber: 9, site: one });
+    program.on(0, 10, Event::FiberSuspend { fiber: 9, site: outer });
+    program.on(0, 20, Event::FiberStart { fiber: 2, site: two });
+    program.on(0, 30, Event::FiberSuspend { fiber: 2, site: recv });
+    program.on(0, 40, Event::FiberStart { fiber: 1, site: one });
+    program.on(0, MS, Event::Wake { fiber: 2 });
+    program.on(0, 51 * MS, Event::FiberEnd { fiber: 1 });
+    program.on(0, 51 * MS + 10, Event::FiberResume { fiber: 2 });
+    program.on(0, 61 * MS, Event::FiberEnd { fiber: 2 });
+    program.on(0, 61 * MS, Event::Wake { fiber: 9 });
+    program.on(0, 61 * MS, Event::FiberResume { fiber: 9 });
+    program.on(0, 61 * MS, Event::FiberEnd { fiber: 9 });
+    program.state(0, 61 * MS, State::Parked);
+    program.end(61 * MS);
+    let explanation = program.explain();
+    first(&explanation, Cause::Kept, 50.0);
+    let finding = &explanation.findings[0];
+    assert_eq!((finding.site, finding.subject, finding.count), (one, Subject::Ready, 1));
+    assert_eq!(
+        finding.sentence,
+        "82% of the lost time passes while a fiber could run, and waited once for the thread that ran a fiber spawned at \
+         main.rs:10, 50 ms at most."
+    );
+    assert!(finding.advice.as_deref().is_some_and(|advice| advice.contains("Cx::blocking")), "{finding:?}");
 }
 
 #[test]

@@ -151,11 +151,11 @@ fn fiber_that_waits_for_a_lock(woken: Option<u64>) -> Explanation {
 #[test]
 fn wait_ends_when_the_fiber_is_woken_or_continues() {
     let woken = fiber_that_waits_for_a_lock(Some(20 * MS));
-    near(lost(&woken, Cause::Competing), 15.0);
+    near(lost(&woken, Cause::Locked), 15.0);
     near(lost(&woken, Cause::SequentialInside), 15.0 + 40.0 + 20.0);
     near(lost(&woken, Cause::Idle), 5.0 + 10.0);
     let resumed = fiber_that_waits_for_a_lock(None);
-    near(lost(&resumed, Cause::Competing), 35.0);
+    near(lost(&resumed, Cause::Locked), 35.0);
     near(lost(&resumed, Cause::SequentialInside), 35.0 + 20.0);
 }
 

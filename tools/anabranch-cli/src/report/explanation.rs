@@ -6,7 +6,7 @@ use maud::{Markup, html};
 use super::tables::table;
 use super::units;
 
-/// The sentences that are shown. `anabranch explain` has all.
+/// The most sentences that are shown. `anabranch explain --json` has all.
 const MOST_FINDINGS: usize = 12;
 
 /// Returns the section.
@@ -16,12 +16,14 @@ pub fn section(explanation: &Explanation) -> Markup {
             h2 #explanation { "Where the time went" }
             @if explanation.findings.is_empty() { p { "No lost time was found." } }
             ol.sentences {
-                @for finding in explanation.findings.iter().take(MOST_FINDINGS) {
+                @for finding in explanation.main_findings().take(MOST_FINDINGS) {
                     li { (finding.sentence) @if let Some(advice) = &finding.advice { " " em { (advice) } } }
                 }
             }
-            @if explanation.findings.len() > MOST_FINDINGS {
-                p.facts { "The command " code { "anabranch explain" } " has all " (explanation.findings.len()) " places." }
+            @if explanation.findings.len() > explanation.main_findings().take(MOST_FINDINGS).count() {
+                p.facts {
+                    "The command " code { "anabranch explain --json" } " has all " (explanation.findings.len()) " places."
+                }
             }
             (ready_waits(&explanation.ready_waits))
             (bar(explanation))

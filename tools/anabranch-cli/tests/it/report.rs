@@ -152,9 +152,11 @@ fn explanation_has_the_figures_and_sentences_of_explain() {
     assert_eq!(value("fibers waited for their thread, longest"), waits.max);
     assert!(text(&page).contains(&waits.sentence()), "{}", waits.sentence());
     let shown = text(&format!("<ol{}", between(&page, "<ol", "</ol>")));
-    for finding in explanation.findings.iter().take(12) {
+    for finding in explanation.main_findings().take(12) {
         assert!(shown.contains(&finding.sentence), "{} is missing in {shown}", finding.sentence);
     }
+    let small = explanation.findings.iter().filter(|finding| finding.sentence.starts_with("0% "));
+    assert!(small.clone().count() > 0 && small.clone().all(|finding| !shown.contains(&finding.sentence)), "{shown}");
 }
 
 #[test]
