@@ -86,7 +86,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
 /// Returns the page of a trace.
 fn trace_page(path: &Path, name: &str, alone: Option<&Path>) -> Result<String, Failure> {
     let trace = trace::read(path)?;
-    let alone = alone.map(trace::read).transpose()?;
+    let alone = alone.map(|alone| trace::read_alone(alone, &trace)).transpose()?;
     let model = model::Model::new(&trace);
     let mut options = Options::default();
     options.alone = alone.as_ref();

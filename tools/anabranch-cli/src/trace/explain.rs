@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::exit::Failure;
 use crate::output;
-use crate::trace::read;
+use crate::trace::{read, read_alone};
 
 /// The version of the JSON form.
 const SCHEMA: u32 = 1;
@@ -37,7 +37,7 @@ struct Document<'a> {
 /// Explains a trace.
 pub fn run(args: &Args) -> Result<(), Failure> {
     let trace = read(&args.trace)?;
-    let alone = args.alone.as_deref().map(read).transpose()?;
+    let alone = args.alone.as_deref().map(|alone| read_alone(alone, &trace)).transpose()?;
     let mut options = Options::default();
     options.alone = alone.as_ref();
     let explanation = explain(&trace, &options);

@@ -72,3 +72,17 @@ pub fn read(path: &Path) -> Result<Trace, Failure> {
         refuse(format!("{error}{hint}"))
     })
 }
+
+/// Reads the trace of one worker that `--alone` names, to compare `trace` with it.
+pub fn read_alone(path: &Path, trace: &Trace) -> Result<Trace, Failure> {
+    let alone = read(path)?;
+    let [program, other] = [trace, &alone].map(|trace| trace.meta.get("program").map_or("unknown", String::as_str));
+    if program != other {
+        return Err(Failure::Run(format!(
+            "{}: a trace of the program {other:?} cannot be compared with one of {program:?}; record the same program \
+             with ANABRANCH_NUM_THREADS=1",
+            path.display()
+        )));
+    }
+    Ok(alone)
+}

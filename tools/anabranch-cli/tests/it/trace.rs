@@ -10,8 +10,12 @@ use std::{fs, path::PathBuf};
 
 /// A program whose two calls take 10 ms each, with 40 ms between them, on a pool of some threads.
 fn program(threads: u32) -> Vec<u8> {
+    named("sample", threads)
+}
+
+fn named(name: &str, threads: u32) -> Vec<u8> {
     let mut writer = Writer::new(Vec::new()).unwrap();
-    writer.meta("program", "sample").unwrap();
+    writer.meta("program", name).unwrap();
     writer.pool(0, threads).unwrap();
     let (one, two) = (writer.site("", "src/main.rs", 80, 5).unwrap(), writer.site("", "src/main.rs", 88, 5).unwrap());
     const MS: u64 = 1_000_000;
@@ -72,6 +76,14 @@ fn explanation_as_json_has_the_same_figures() {
     assert_eq!((&finding["cause"], &finding["subject"]), (&"sequential_outside".into(), &"outside".into()));
     assert_eq!(json["places"][finding["until"].as_u64().unwrap() as usize - 1]["line"], 88);
     assert!(explanation["notes"].to_string().contains("one of 2 threads"), "{explanation}");
+}
+
+#[test]
+fn trace_of_another_program_is_no_comparison() {
+    let (trace, alone) = (file("one.trace", &program(4)), file("other.trace", &named("other", 1)));
+    let words = ["other.trace", "\"other\"", "\"sample\"", "ANABRANCH_NUM_THREADS=1"];
+    refused(&run(&["explain", &trace, "--alone", &alone]), 1, &words);
+    refused(&run(&["report", &trace, "--alone", &alone]), 1, &words);
 }
 
 #[test]
