@@ -6,9 +6,10 @@ use crate::{
         clock::Instant,
         thread::{self, thread_local},
     },
+    trace::Origin,
     wait::current_stack::Pinned,
 };
-use std::{cell::Cell, panic::Location, ptr, time::Duration};
+use std::{any::type_name, cell::Cell, panic::Location, ptr, time::Duration};
 
 /// How often the first guest that waits looks for a slot. A worker stops computing without notice when it begins
 /// fibers, or when a fiber of it returns from a loop.
@@ -27,15 +28,15 @@ impl Registry {
     /// a guest.
     #[inline]
     #[track_caller]
-    pub(crate) fn enter<R>(&self, root: impl FnOnce() -> R) -> R {
-        let _guest = self.guest();
+    pub(crate) fn enter<R, F: FnOnce() -> R>(&self, root: F) -> R {
+        let _guest = self.guest_that(true, type_name::<F>);
         root()
     }
 
     /// Like [`enter`](Self::enter), for a root that mostly waits: it does not wait for a slot before.
     #[track_caller]
     pub(crate) fn enter_to_wait<R>(&self, root: impl FnOnce() -> R) -> R {
-        let _guest = self.guest_that(false);
+        let _guest = self.guest_that(false, || "");
         root()
     }
 
@@ -43,13 +44,14 @@ impl Registry {
     #[inline]
     #[track_caller]
     pub(crate) fn guest(&self) -> Option<Guest<'_>> {
-        self.guest_that(true)
+        self.guest_that(true, || "")
     }
 
-    /// Makes the calling thread a guest, one that `computes` or one that mostly waits.
+    /// Makes the calling thread a guest, one that `computes` or one that mostly waits. `job` returns the type of its
+    /// root.
     #[inline]
     #[track_caller]
-    fn guest_that(&self, computes: bool) -> Option<Guest<'_>> {
+    fn guest_that(&self, computes: bool, job: fn() -> &'static str) -> Option<Guest<'_>> {
         let current = Worker::current();
         if current.is_of(self) {
             return None;
@@ -59,7 +61,7 @@ impl Registry {
             current.fork_join().publish_all();
             Away::new(current)
         });
-        Some(Guest::enter(self, away, computes))
+        Some(Guest::enter(self, away, computes, job))
     }
 
     /// Returns how many threads compute; counts up to `limit`. A thread of the program that is the only one of the pool
@@ -196,7 +198,7 @@ pub(crate) struct Guest<'a> {
 impl<'a> Guest<'a> {
     #[inline]
     #[track_caller]
-    fn enter(registry: &'a Registry, away: Option<Away<'a>>, computes: bool) -> Self {
+    fn enter(registry: &'a Registry, away: Option<Away<'a>>, computes: bool, job: fn() -> &'static str) -> Self {
         let worker = registry.take_entry();
         registry.list_again(worker);
         worker.note_thread();
@@ -210,7 +212,7 @@ impl<'a> Guest<'a> {
         // alive, owns the worker entry, and `drop` puts the thread back on its outer worker entry.
         let outer = unsafe { Worker::occupy(worker) };
         if worker.trace.is_on() {
-            worker.trace_root(Location::caller());
+            worker.trace_root(Origin { at: Some(Location::caller()), job });
         }
         Self { worker, outer, _pinned: Pinned::new(), _away: away }
     }

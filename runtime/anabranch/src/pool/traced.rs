@@ -4,11 +4,11 @@ use crate::{
     pool::{stats::Phase, worker::Worker},
     sys::clock::Instant,
     trace::{
-        Event, Loot, Role, State,
+        Event, Loot, Origin, Role, State,
         work_span::{self, WorkSpan},
     },
 };
-use std::{panic::Location, time::Duration};
+use std::time::Duration;
 
 impl From<Phase> for State {
     fn from(phase: Phase) -> Self {
@@ -42,10 +42,10 @@ impl Worker {
 
     /// Records that a guest has taken this worker entry, and begins a root.
     #[cold]
-    pub(super) fn trace_root(&self, at: &'static Location<'static>) {
+    pub(super) fn trace_root(&self, origin: Origin) {
         self.trace.cpu_time();
         self.trace_entry(Role::Guest);
-        self.trace.record(|| Event::Root(self.trace.site("", at)));
+        self.trace.record(|| Event::Root(self.trace.origin(Some(origin))));
         self.trace.state(State::Working);
         if self.trace.measures() {
             self.roots.is_measured.set(work_span::begin_root());

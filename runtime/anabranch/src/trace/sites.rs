@@ -72,7 +72,15 @@ pub(super) fn site(label: &'static str, at: Option<&'static Location<'static>>) 
     find((label.as_ptr().addr(), label.len(), at_address), || Known { label: label.into(), at })
 }
 
-/// Returns the number of the site of a loop, by the type of the job that it has forked.
+/// The crates whose functions are no place in the program: this one and std, and rayon on the drop-in for rayon-core.
+const FOREIGN: [&str; 6] = ["anabranch::", "core::", "alloc::", "std::", "rayon_core::", "rayon::"];
+
+/// Returns whether the drop-in for rayon-core has made a job, from the name of its type.
+pub(super) fn is_wrapped(job: &str) -> bool {
+    job.contains("rayon_core::")
+}
+
+/// Returns the number of the site of a loop, or of a call through a wrapper, by the type of the job.
 pub(super) fn of_job(job: &'static str) -> Site {
     // No location has this address.
     find((job.as_ptr().addr(), job.len(), usize::MAX), || Known { label: loop_of(job).into(), at: None })
@@ -84,13 +92,13 @@ fn find(key: Key, known: impl Fn() -> Known) -> Site {
     USED.try_with(|used| *used.borrow_mut().entry(key).or_insert_with(number)).unwrap_or_else(|_| number())
 }
 
-/// Describes a loop by the name of its type: by the first function of the program in it, which mostly is that of a
-/// closure.
+/// Describes a job by the name of its type: by the first function of the program in it, which mostly is that of a
+/// closure. A job that the drop-in has made may be no loop.
 fn loop_of(job: &str) -> String {
     let is_path = |c: char| c.is_alphanumeric() || "_:{}#".contains(c);
     let is_own = |path: &&str| {
-        !path.trim_matches(':').is_empty()
-            && !["anabranch::", "core::", "alloc::", "std::"].iter().any(|foreign| path.starts_with(foreign))
+        !path.replace("{{closure}}", "").trim_matches(':').is_empty()
+            && !FOREIGN.iter().any(|foreign| path.starts_with(foreign))
     };
     let closures = job.match_indices("::{{closure}}").map(|(end, _)| {
         let function = without_arguments(&job[..end]);
@@ -98,10 +106,13 @@ fn loop_of(job: &str) -> String {
         &function[start..]
     });
     let paths = job.split(|c| !is_path(c)).filter(|path| path.contains("::"));
-    match closures.chain(paths).find(is_own) {
-        // The type before the name of a method may be left out.
-        Some(function) => format!("a loop in {}", function.trim_start_matches(':')),
-        None => "a loop".into(),
+    let is_loop = !is_wrapped(job) || job.contains("rayon::iter::");
+    // The type before the name of a method may be left out.
+    match (is_loop, closures.chain(paths).find(is_own).map(|function| function.trim_start_matches(':'))) {
+        (true, Some(function)) => format!("a loop in {function}"),
+        (true, None) => "a loop".into(),
+        (false, Some(function)) => function.into(),
+        (false, None) => "a call of rayon".into(),
     }
 }
 
@@ -164,6 +175,21 @@ mod tests {
             loop_of("anabranch::Piece<core::map<u8>::{{closure}}, app::run::{{closure}}>"),
             "a loop in app::run"
         );
+    }
+
+    #[test]
+    fn calls_through_the_drop_in_are_described_by_the_program_too() {
+        let join = "anabranch::fork::join::Closure<anabranch::fork::join::join<\
+                    rayon_core::join::join<app::sort<u32>::{{closure}}, app::sort<u32>::{{closure}}, (), ()>::\
+                    {{closure}}::{{closure}}>::{{closure}}>";
+        assert!(is_wrapped(join));
+        assert_eq!(loop_of(join), "app::sort");
+        let map = "rayon_core::join::join_context<rayon::iter::plumbing::bridge_producer_consumer::helper<\
+                   rayon::range::IterProducer<u32>, rayon::iter::map::MapConsumer<rayon::iter::sum::SumConsumer<u64>, \
+                   app::main::{{closure}}>>::{{closure}}>::{{closure}}";
+        assert_eq!(loop_of(map), "a loop in app::main");
+        assert_eq!(loop_of("rayon_core::join::join<fn(), fn(), (), ()>::{{closure}}"), "a call of rayon");
+        assert!(!is_wrapped("app::main::{{closure}}"));
     }
 
     #[test]

@@ -4,12 +4,12 @@ use crate::{sys::clock::Instant, trace::State};
 use anabranch_trace::event::{Event, Site};
 use std::panic::Location;
 
-/// Where a fork was made.
+/// Where a fork or a root was made.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Origin {
     /// In the program, if that is known.
     pub(crate) at: Option<&'static Location<'static>>,
-    /// Returns the type of the forked job. A function, since only a trace needs the name.
+    /// Returns the type of the job, or nothing if it has none. A function, since only a trace needs the name.
     pub(crate) job: fn() -> &'static str,
 }
 
@@ -126,11 +126,12 @@ mod on {
             if self.is_on() { sites::site(label, Some(at)) } else { Site::UNKNOWN }
         }
 
-        /// Returns the site of a fork.
+        /// Returns the site of a fork or of a root. If a wrapper around this crate has made it, the location is that of
+        /// the wrapper, so the type of the job says more.
         pub(crate) fn origin(self, origin: Option<Origin>) -> Site {
             match origin {
-                Some(Origin { at: Some(at), .. }) => sites::site("", Some(at)),
-                Some(Origin { at: None, job }) => sites::of_job(job()),
+                Some(Origin { at: Some(at), job }) if !sites::is_wrapped(job()) => sites::site("", Some(at)),
+                Some(Origin { job, .. }) => sites::of_job(job()),
                 None => Site::UNKNOWN,
             }
         }
