@@ -88,6 +88,30 @@ codes! {
     }
 }
 
+codes! {
+    /// How a strand ends: a time in which a thread that records every fork runs code without a fork.
+    Step {
+        /// A call begins. The strand was outside of the pool, since the last call of the thread.
+        Begin = 0,
+        /// The first half of a fork begins.
+        Fork = 1,
+        /// The first half of a fork ends, and the second half begins.
+        Half = 2,
+        /// The second half of the innermost fork ends.
+        Join = 3,
+        /// A wait for tasks begins.
+        Wait = 4,
+        /// A task begins in the wait.
+        Task = 5,
+        /// The innermost task ends.
+        TaskEnd = 6,
+        /// The innermost wait for tasks ends.
+        WaitEnd = 7,
+        /// The call ends.
+        End = 8,
+    }
+}
+
 /// What happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -211,6 +235,13 @@ pub enum Event {
     Work(u64),
     /// How long that root would have taken on any number of threads, in nanoseconds. It follows the work.
     Span(u64),
+    /// A strand ends.
+    Step {
+        /// With what.
+        step: Step,
+        /// How long the thread had a core in it, in nanoseconds. The time of the fork itself is in no strand.
+        time: u64,
+    },
     /// A sample begins: how long all cores of the machine together have been busy until now, for all processes, in
     /// nanoseconds since a time that does not change.
     CoresBusy(u64),
@@ -260,6 +291,7 @@ mod kind {
     pub(super) const TIMER_DUE: u8 = 25;
     pub(super) const CORES_BUSY: u8 = 26;
     pub(super) const THREAD_TIME: u8 = 27;
+    pub(super) const STEP: u8 = 28;
 }
 
 /// Puts two numbers into a word, the first into its upper half.
@@ -304,6 +336,7 @@ impl Event {
             Self::RunDelay(time) => (kind::RUN_DELAY, 0, time),
             Self::Work(time) => (kind::WORK, 0, time),
             Self::Span(time) => (kind::SPAN, 0, time),
+            Self::Step { step, time } => (kind::STEP, step as u8, time),
             Self::CoresBusy(time) => (kind::CORES_BUSY, 0, time),
             Self::ThreadTime { thread, ran, waited } => {
                 (kind::THREAD_TIME, 0, pair(thread, u32::from(ran) << 16 | u32::from(waited)))
@@ -345,6 +378,7 @@ impl Event {
             kind::RUN_DELAY => Some(Self::RunDelay(argument)),
             kind::WORK => Some(Self::Work(argument)),
             kind::SPAN => Some(Self::Span(argument)),
+            kind::STEP => Step::from_code(small).map(|step| Self::Step { step, time: argument }),
             kind::TIMER_DUE => Some(Self::TimerDue { fiber: upper, late: u64::from(small) << 32 | u64::from(lower) }),
             kind::CORES_BUSY => Some(Self::CoresBusy(argument)),
             kind::THREAD_TIME => {
@@ -402,6 +436,7 @@ mod tests {
         ];
         all.extend(Role::ALL.iter().map(|&role| Event::Enter { role, pool: 7, worker }));
         all.extend(State::ALL.iter().map(|&state| Event::State { state, site }));
+        all.extend(Step::ALL.iter().map(|&step| Event::Step { step, time: u64::MAX - 6 }));
         all.extend(Loot::ALL.iter().map(|&loot| Event::Steal { loot, victim: worker, count: 9 }));
         all
     }

@@ -8,6 +8,7 @@
 //! - [`read`](mod@read): reads and checks a file that may be truncated or hostile.
 //! - [`timeline`]: what each thread and each fiber did, as intervals.
 //! - [`explain`](mod@explain): where the time went, in figures and in plain sentences.
+//! - [`recording`]: the tree of all forks, if the program has recorded them.
 //! - [`chrome`]: the trace in the format of Chrome, which <https://ui.perfetto.dev> opens.
 //!
 //! # The file
@@ -40,6 +41,8 @@ pub mod explain;
 mod merge;
 #[cfg(feature = "read")]
 pub mod read;
+#[cfg(feature = "read")]
+pub mod recording;
 #[cfg(feature = "read")]
 pub mod timeline;
 pub mod write;

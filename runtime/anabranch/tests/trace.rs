@@ -9,6 +9,7 @@ use anabranch::{Pool, prelude::*, sync::Event as Flag, trace};
 use anabranch_trace::{
     event::{Event, Loot, Role, State},
     read::{Lane, Trace},
+    recording::{Call, Piece, Recording},
 };
 use std::{
     fs, hint,
@@ -470,19 +471,31 @@ fn works_and_spans(trace: &Trace) -> Vec<(u64, u64)> {
     trace.lanes.iter().flat_map(of_lane).collect()
 }
 
+/// Returns how long the calling thread has had a core.
+#[cfg(unix)]
+fn cpu_time() -> Duration {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `time` is a live timespec, which the call writes.
+    assert_eq!(unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) }, 0);
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+}
+
+/// Has a core for 21 ms, however busy the machine is.
+#[cfg(unix)]
+fn work() {
+    let begin = cpu_time();
+    while cpu_time() - begin < Duration::from_millis(21) {
+        hint::spin_loop();
+    }
+}
+
 /// Work takes at least its time on any machine, so the differences of work and span have lower bounds.
+#[cfg(unix)]
 #[test]
 fn work_and_span_differ_by_what_could_run_at_a_time() {
-    const ITEM: Duration = Duration::from_millis(20);
     let dir = Dir::new("work");
     let file = dir.0.join("run");
     if std::env::var_os(IS_CHILD).is_some() {
-        let work = || {
-            let start = Instant::now();
-            while start.elapsed() < ITEM {
-                hint::spin_loop();
-            }
-        };
         anabranch::join(work, || anabranch::join(work, work));
         anabranch::scope(|s| (0..3).for_each(|_| s.spawn(work)));
         let sum: u64 = (0..8u64).into_par_iter().inspect(|_| work()).sum();
@@ -507,6 +520,64 @@ fn work_and_span_differ_by_what_could_run_at_a_time() {
         assert!(work >= items * 20 && span >= 20, "{roots:?}");
         assert!(work - span >= beside * 20, "{roots:?}");
     }
+}
+
+/// A strand that sleeps has no core, and neither has one whose core another program uses.
+#[cfg(unix)]
+#[test]
+fn work_and_span_leave_out_time_without_a_core() {
+    let dir = Dir::new("asleep");
+    let file = dir.0.join("run");
+    if std::env::var_os(IS_CHILD).is_some() {
+        let sleep = || thread::sleep(Duration::from_millis(50));
+        anabranch::join(sleep, || (work(), sleep()));
+        return;
+    }
+    let mut command: Command = common::rerun(module_path!(), "work_and_span_leave_out_time_without_a_core");
+    let command = command.env(IS_CHILD, "1").env("ANABRANCH_TRACE", &file).env("ANABRANCH_NUM_THREADS", "1");
+    assert_passed(&command.env("ANABRANCH_TRACE_WORK_SPAN", "1").output().unwrap());
+    let roots = works_and_spans(&Trace::read(&fs::read(&file).unwrap()).unwrap());
+    let [(work, span)] = roots[..] else { panic!("{roots:?}") };
+    assert!((20..50).contains(&work) && (20..50).contains(&span), "{roots:?}");
+}
+
+/// Every fork of a run on one thread is in the trace: two loops' worth of forks, and the tasks of a scope.
+#[cfg(unix)]
+#[test]
+fn recorded_forks_are_those_of_the_program() {
+    fn tree(depth: u32) {
+        if depth == 0 {
+            return work();
+        }
+        anabranch::join(|| tree(depth - 1), || tree(depth - 1));
+    }
+    let dir = Dir::new("forks");
+    let file = dir.0.join("run");
+    if std::env::var_os(IS_CHILD).is_some() {
+        tree(3);
+        work();
+        anabranch::scope(|s| (0..3).for_each(|_| s.spawn(|| tree(1))));
+        let panic = std::panic::catch_unwind(|| anabranch::join(|| panic!("in the first half"), || ()));
+        assert!(panic.is_err());
+        return;
+    }
+    let mut command: Command = common::rerun(module_path!(), "recorded_forks_are_those_of_the_program");
+    let command = command.env(IS_CHILD, "1").env("ANABRANCH_TRACE", &file).env("ANABRANCH_NUM_THREADS", "1");
+    assert_passed(&command.env("ANABRANCH_TRACE_FORKS", "1").output().unwrap());
+    let trace = Trace::read(&fs::read(&file).unwrap()).unwrap();
+    assert!(!trace.lanes.iter().flat_map(events).any(|event| matches!(event, Event::Publish { .. })));
+    let recording = Recording::of(&trace, 0).unwrap();
+    let [tree, scope, panic] = &recording.calls[..] else { panic!("{recording:?}") };
+    let count = |call: &Call, wanted: fn(&Piece) -> bool| {
+        recording.pieces[call.pieces.clone()].iter().filter(|piece| wanted(piece)).count()
+    };
+    let is_fork = |piece: &Piece| matches!(piece, Piece::Fork { .. });
+    let is_task = |piece: &Piece| matches!(piece, Piece::Task { .. });
+    assert_eq!((count(tree, is_fork), count(scope, is_task), count(scope, is_fork)), (7, 3, 3), "{recording:?}");
+    let ms = |time: u64| time / 1_000_000;
+    assert!(ms(tree.work) >= 160 && ms(tree.work - tree.span) >= 140, "{tree:?}");
+    assert!(ms(scope.work) >= 120 && ms(scope.work - scope.span) >= 100 && ms(scope.outside) >= 20, "{scope:?}");
+    assert_eq!(count(panic, is_fork), 1, "{panic:?}");
 }
 
 #[cfg(unix)]

@@ -7,6 +7,7 @@ use anabranch_trace::{
     chrome,
     explain::{Options, explain},
     read::Trace,
+    recording::Recording,
     write::Writer,
 };
 use libfuzzer_sys::fuzz_target;
@@ -25,7 +26,7 @@ fn file(bytes: &[u8]) -> io::Result<Vec<u8>> {
         writer.lane(lane, lane, "thread", u64::from(bytes.len() % 7 == lane as usize))?;
     }
     for event in bytes.chunks_exact(12) {
-        let (lane, kind, code) = (event[0] % 4, event[1] % 26, event[2] % 8);
+        let (lane, kind, code) = (event[0] % 4, event[1] % 29, event[2] % 9);
         // Most steps are small. A time has 48 bits.
         let time = &mut times[usize::from(lane)];
         *time = (*time + (1 << (event[3] % 48)) - 1).min((1 << 48) - 1);
@@ -52,5 +53,6 @@ fuzz_target!(|bytes: &[u8]| {
     let off = (explanation.work.time + lost - explanation.capacity).abs();
     assert!(off <= 0.02 * explanation.capacity + 1e-6, "{off} s off {explanation:?}");
     assert!(!explanation.to_string().is_empty());
+    let _ = Recording::of(&trace, 1_000);
     chrome::export(&trace, io::sink()).expect("a sink is never full");
 });

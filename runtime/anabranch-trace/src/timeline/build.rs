@@ -155,7 +155,7 @@ pub(super) fn build(trace: &Trace) -> Timeline {
             Event::CpuTime(cpu) => builder.read_cpu(time, cpu),
             Event::RunDelay(delay) => builder.read_delay(time, delay),
             Event::Root(_) | Event::Spawn(_) | Event::Unpark { .. } | Event::Work(_) | Event::Span(_) => {}
-            Event::CoresBusy(_) | Event::ThreadTime { .. } => {}
+            Event::CoresBusy(_) | Event::ThreadTime { .. } | Event::Step { .. } => {}
         }
     }
     // Events of a trace that was not read but built may be out of order.

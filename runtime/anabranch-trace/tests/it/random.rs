@@ -3,9 +3,10 @@
 use crate::common::check_sums;
 use anabranch_trace::{
     chrome,
-    event::{Event, Loot, Role, Site, State},
+    event::{Event, Loot, Role, Site, State, Step},
     explain::{Options, explain},
     read::{Lane, Place, Trace},
+    recording::Recording,
     timeline::Timeline,
     write::Writer,
 };
@@ -47,6 +48,7 @@ fn event() -> impl Strategy<Value = Event> {
         1 => any::<u32>().prop_map(|time| Event::RunDelay(time.into())),
         1 => any::<u64>().prop_map(Event::Work),
         1 => any::<u64>().prop_map(Event::Span),
+        4 => (select(Step::ALL), any::<u64>()).prop_map(|(step, time)| Event::Step { step, time }),
     ]
 }
 
@@ -115,6 +117,7 @@ proptest! {
         alone in proptest::option::of(trace(0..100_000u64)),
     ) {
         check_timeline(&Timeline::new(&trace));
+        let _ = Recording::of(&trace, 1_000);
         crate::chrome::of_trace(&trace);
         let mut options = Options::default();
         options.alone = alone.as_ref();
@@ -147,7 +150,7 @@ proptest! {
     }
 
     #[test]
-    fn arbitrary_records_are_explained(records in vec((any::<u16>(), 0..27u8, 0..6u8, any::<[u8; 8]>()), 0..200)) {
+    fn arbitrary_records_are_explained(records in vec((any::<u16>(), 0..29u8, 0..9u8, any::<[u8; 8]>()), 0..200)) {
         let mut writer = Writer::new(Vec::new()).unwrap();
         writer.pool(0, u32::MAX).unwrap();
         let mut time = 0;

@@ -55,6 +55,9 @@ pub(crate) trait Job: Send {
     /// would have to save the copy for it.
     const STAYS_IN_REGISTERS: bool = false;
 
+    /// Whether the thread that has forked the job goes on with it as the rest of a loop if no thief takes it.
+    const IS_REST: bool = false;
+
     /// Whether the caller of [`fork`] is known to be the program.
     const TRACKS_CALLER: bool = false;
 
@@ -296,7 +299,7 @@ where
             return outside.run(a, OwnJob(&fork).take());
         }
         let at = if J::TRACKS_CALLER { Some(Location::caller()) } else { None };
-        (link(), serve_first((worker, a), Origin { at, job: type_name::<J> }))
+        (link(), serve_first((worker, a), Origin { at, job: type_name::<J> }, J::IS_REST))
     } else {
         (link(), a())
     };
@@ -314,9 +317,17 @@ where
 /// would save as many registers as `a` captures values, only for the rare fork that serves.
 #[cold]
 #[inline(never)]
-fn serve_first<A: FnOnce() -> RA, RA>((worker, a): (&Worker, A), origin: Origin) -> RA {
-    worker.fork_join().serve(origin);
-    if worker.trace.measures() { work_span::first(worker.compute.stack.newest().addr(), a) } else { a() }
+fn serve_first<A: FnOnce() -> RA, RA>((worker, a): (&Worker, A), origin: Origin, is_rest: bool) -> RA {
+    let serve = || worker.fork_join().serve(origin);
+    if !worker.trace.measures() {
+        serve();
+        return a();
+    }
+    let publish = || {
+        serve();
+        worker.compute.stack.newest().addr()
+    };
+    work_span::first(is_rest, publish, a)
 }
 
 /// Runs [`join_halves`] on a thread that is in no pool. Never inlined, so that `a` need not outlive a call in `fork`.

@@ -90,9 +90,10 @@ impl ForkJoin<'_> {
         self.worker.counters.reclaimed.add(u64::from(outcome == Outcome::Reclaimed));
         if outcome == Outcome::Reclaimed && self.worker.trace.measures() && !unwind::panicking() {
             // SAFETY: the fork was reclaimed, so it belongs to this thread alone, and its job has not been run. It is
-            // done when this returns, as after a theft.
-            work_span::second(frame.addr(), || unsafe { Frame::execute(frame) });
-            return Outcome::Done;
+            // done when this returns `true`, as after a theft, and otherwise as it was.
+            if work_span::second(frame.addr(), || unsafe { Frame::execute(frame) }) {
+                return Outcome::Done;
+            }
         }
         outcome
     }

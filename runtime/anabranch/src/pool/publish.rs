@@ -40,10 +40,12 @@ impl ForkJoin<'_> {
                 self.worker.fibers.jobs.push_requested(Job::offer(offer))
             })
         };
-        let published = self.worker.trace.timed(serve, |&published, took| {
+        let event = |&published: &usize, took| {
             let count = u8::try_from(published).unwrap_or(u8::MAX);
             (published > 0).then(|| Event::Publish { count, site: self.worker.trace.origin(origin), took })
-        });
+        };
+        // If every fork is recorded, its publication says nothing new.
+        let published = if self.worker.trace.records() { serve() } else { self.worker.trace.timed(serve, event) };
         self.worker.counters.published.add(published as u64);
         if published > 0
             && let Some(registry) = self.worker.registry()

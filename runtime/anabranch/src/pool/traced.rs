@@ -48,7 +48,7 @@ impl Worker {
         self.trace.record(|| Event::Root(self.trace.origin(Some(origin))));
         self.trace.state(State::Working);
         if self.trace.measures() {
-            self.roots.is_measured.set(work_span::begin_root());
+            self.roots.is_measured.set(work_span::begin_root(self.trace.records()));
             self.compute.stack.request_work();
         }
     }
@@ -66,7 +66,7 @@ impl Worker {
     /// Runs a task, and measures it: as a part of what waits for it, or else as a root.
     #[cold]
     pub(super) fn measure_task(&self, run: impl FnOnce()) {
-        if work_span::begin_root() {
+        if work_span::begin_root(self.trace.records()) {
             self.compute.stack.request_work();
             run();
             self.trace_work_span(work_span::end_root());

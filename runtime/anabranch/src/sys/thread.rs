@@ -196,7 +196,6 @@ pub(crate) fn clock_time(clock: libc::clockid_t) -> Option<u64> {
 
 /// Returns `None`: on this system the time that a thread has run is too coarse to be of use.
 #[cfg(not(all(unix, not(any(loom, shuttle, sim)))))]
-#[cfg_attr(any(loom, shuttle, sim, not(windows)), expect(dead_code, reason = "no trace asks for it"))]
 pub(crate) fn cpu_time() -> Option<u64> {
     None
 }

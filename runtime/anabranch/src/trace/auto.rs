@@ -19,6 +19,7 @@ use std::{
 const FILE: &str = "ANABRANCH_TRACE";
 const MEMORY: &str = "ANABRANCH_TRACE_MEMORY";
 const WORK_SPAN: &str = "ANABRANCH_TRACE_WORK_SPAN";
+const FORKS: &str = "ANABRANCH_TRACE_FORKS";
 /// The variables by which Open MPI, MPICH and launchers with PMIx tell a process its rank.
 const RANKS: [&str; 3] = ["OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"];
 
@@ -29,7 +30,16 @@ pub(super) fn is_on() -> bool {
 
 /// Returns whether the environment asks for work and span.
 pub(super) fn measures() -> bool {
-    env::var_os(WORK_SPAN).is_some_and(|value| !value.is_empty() && value != "0")
+    is_set(WORK_SPAN) || records()
+}
+
+/// Returns whether the environment asks for every fork.
+pub(super) fn records() -> bool {
+    is_set(FORKS)
+}
+
+fn is_set(variable: &str) -> bool {
+    env::var_os(variable).is_some_and(|value| !value.is_empty() && value != "0")
 }
 
 fn path() -> Option<&'static Path> {

@@ -53,6 +53,11 @@ pub(super) fn record(event: Event) {
     with(|lane| lane.push(event, Instant::now()));
 }
 
+/// Records an event, at a time that the caller has read from the clock.
+pub(super) fn record_at(event: Event, at: Instant) {
+    with(|lane| lane.push(event, at));
+}
+
 /// Records that the state of the thread changes, at a time or now. Does nothing if it is the same.
 pub(super) fn enter(state: State, site: Site, at: Option<Instant>) {
     with(|lane| {

@@ -20,11 +20,13 @@ pub(crate) struct Tracer {
     is_on: bool,
     /// Whether the pool measures work and span, which makes its forks slow.
     measures: bool,
+    /// Whether it records each fork beside.
+    records: bool,
 }
 
 impl Tracer {
     /// Records nothing.
-    pub(crate) const OFF: Self = Self { is_on: false, measures: false };
+    pub(crate) const OFF: Self = Self { is_on: false, measures: false, records: false };
 
     #[inline(always)]
     pub(crate) fn is_on(self) -> bool {
@@ -35,6 +37,11 @@ impl Tracer {
     #[inline(always)]
     pub(crate) fn measures(self) -> bool {
         cfg!(all(any(unix, windows), not(any(loom, shuttle, sim)))) && self.measures
+    }
+
+    /// Returns whether the pool records each fork.
+    pub(crate) fn records(self) -> bool {
+        cfg!(all(any(unix, windows), not(any(loom, shuttle, sim)))) && self.records
     }
 }
 
@@ -56,7 +63,7 @@ mod on {
             }
             #[cfg(not(target_os = "linux"))]
             let _ = is_first;
-            Self { is_on, measures: is_on && auto::measures() }
+            Self { is_on, measures: is_on && auto::measures(), records: is_on && auto::records() }
         }
 
         /// Records an event, now.

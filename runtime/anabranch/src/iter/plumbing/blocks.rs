@@ -1,6 +1,6 @@
 //! The lengths of the blocks of a piece that several threads share.
 
-use crate::sys::clock::Instant;
+use crate::{pool::worker::Worker, sys::clock::Instant};
 use std::time::Duration;
 
 /// The target duration of a block of a piece that is shared: some hundred times the cost of a clock read, and short
@@ -32,6 +32,12 @@ impl Blocks {
             return items;
         }
         items - self.offset.wrapping_add(items) % ALIGNMENT
+    }
+
+    /// Returns whether to cut `len` items in half at a request. A pool that measures work and span requests always, and
+    /// would cut each loop down to its items.
+    pub(super) fn is_worth_halving(&self, len: usize) -> bool {
+        len / 2 > self.block || !Worker::current().trace.measures()
     }
 
     /// Returns the length of the next block of a piece of `len` items.

@@ -31,6 +31,7 @@ use crate::{
         producer::Producer,
     },
     pool::{handle::Pool, worker::Worker},
+    trace::work_span,
 };
 
 /// The factor by which each block multiplies the number of items that a loop has run, as long as no thread requests
@@ -147,6 +148,8 @@ where
 impl<P: Producer, C: Consumer<P::Item>> Job for Piece<'_, P, C> {
     type Output = C::Result;
 
+    const IS_REST: bool = true;
+
     /// Runs a piece on the thread that has stolen it.
     #[inline]
     fn run(self, _: bool) -> C::Result {
@@ -248,7 +251,13 @@ impl<'a, P: Producer, C: Consumer<P::Item>> Piece<'a, P, C> {
         if !is_requested {
             blocks.block = block;
         }
-        self.share(folder, &mut blocks, is_requested)
+        // A pool that measures work and span learns where the loop ends.
+        let outer = Worker::current().trace.measures().then(work_span::open_forks);
+        let progress = self.share(folder, &mut blocks, is_requested);
+        if let Some(outer) = outer {
+            work_span::close_forks(outer);
+        }
+        progress
     }
 
     /// Runs a piece of which other threads may have a part, or which is long. `is_requested`: it is cut in half at
@@ -266,7 +275,7 @@ impl<'a, P: Producer, C: Consumer<P::Item>> Piece<'a, P, C> {
             if self.consumer.is_full(&folder, self.at) {
                 return Progress::Folding(folder);
             }
-            let halves = is_requested && len / 2 >= min && len > 1;
+            let halves = is_requested && len / 2 >= min && len > 1 && blocks.is_worth_halving(len);
             let cut = if halves { blocks.aligned(len / 2).max(min) } else { blocks.next(len).clamp(min, most) };
             if len <= cut || len - cut < min {
                 return Progress::Folding(self.consume_out_of_line(folder));
