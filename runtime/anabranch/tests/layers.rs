@@ -51,6 +51,8 @@ fn entries(folder: &FilePath) -> Vec<PathBuf> {
 fn crates(root: &FilePath) -> Vec<(String, PathBuf)> {
     let crates = entries(root).into_iter().flat_map(|product| entries(&product));
     let crates = crates.filter(|folder| folder.join("Cargo.toml").is_file() && folder.join("src").is_dir());
+    // The sources behind a link are those of another crate.
+    let crates = crates.filter(|folder| !folder.join("src").is_symlink());
     let named = crates.map(|folder| {
         let name = folder.file_name().expect("a name").to_string_lossy().into_owned();
         (name, folder.join("src"))

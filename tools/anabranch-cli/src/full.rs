@@ -3,6 +3,8 @@
 use clap::Subcommand;
 
 use crate::exit::{EXIT_CODES, Failure};
+#[cfg(unix)]
+use crate::predict;
 use crate::{bench, compare, graph, plan, proto, report, trace};
 
 /// The subcommand: one variant per module, and one per kernel of `graph`.
@@ -51,6 +53,10 @@ pub enum Command {
     Report(report::Args),
     /// Explain where the time of a traced program went
     Explain(trace::ExplainArgs),
+    /// Predict how fast a program would be on other numbers of cores, from a record of its forks
+    #[cfg(unix)]
+    #[command(after_help = EXIT_CODES)]
+    Predict(predict::Args),
     /// Show what is in a trace, or export it for Perfetto
     Trace(trace::Args),
 }
@@ -75,6 +81,8 @@ impl Command {
             Command::Proto(args) => proto::run(&args),
             Command::Report(args) => report::run(&args),
             Command::Explain(args) => trace::explain(&args),
+            #[cfg(unix)]
+            Command::Predict(args) => predict::run(&args),
             Command::Trace(args) => trace::run(&args),
         }
     }

@@ -23,6 +23,8 @@ mod no_mpi;
 mod output;
 #[cfg(feature = "full")]
 mod plan;
+#[cfg(all(feature = "full", unix))]
+mod predict;
 mod progress;
 #[cfg(feature = "full")]
 mod proto;

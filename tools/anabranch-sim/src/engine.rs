@@ -160,6 +160,12 @@ impl Engine {
         state.cores[core].clock += time;
     }
 
+    /// Lets the other cores come as far, and returns the time.
+    pub(crate) fn settled_time(&self) -> Picos {
+        self.step(0);
+        self.now()
+    }
+
     /// Makes a memory access.
     pub(crate) fn access(&self, address: usize, access: Access) {
         {

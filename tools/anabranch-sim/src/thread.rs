@@ -131,6 +131,12 @@ pub fn work(time: Duration) {
     engine::with(|engine| engine.spend(time));
 }
 
+/// Returns the virtual time once every core has come that far, for programs that observe the simulation. Takes no time.
+/// Zero outside of a simulation.
+pub fn time() -> Duration {
+    Duration::from_nanos(engine::with(Engine::settled_time).unwrap_or(0) / 1_000)
+}
+
 /// Makes every thread that runs go through a full fence, like `membarrier` of Linux.
 pub fn barrier() {
     engine::with(Engine::barrier);

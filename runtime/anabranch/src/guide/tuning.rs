@@ -54,6 +54,15 @@
 //! | [`spares_refused`](crate::pool::Stats::spares_refused) is not 0 | the pool could not replace a blocked thread, because of `max_spare_threads` or a limit of the system |
 //! | [`uses_membarrier`](crate::pool::Stats::uses_membarrier) is false | each join takes a lock, about 20 ns, because the kernel is old or a filter forbids `membarrier` |
 //!
+//! # More cores than you have
+//! `anabranch predict` says how fast a program of forks and loops would be on 1 to 64 cores, and what would limit it
+//! there. It replays a record of all forks, which a run on one thread makes:
+//! ```text
+//! $ ANABRANCH_TRACE=run.trace ANABRANCH_TRACE_FORKS=1 ANABRANCH_NUM_THREADS=1 ./program
+//! $ anabranch predict run.trace
+//! ```
+//! See [`trace`](crate::trace#every-fork).
+//!
 //! # Copies
 //! Rust moves a value by copying its bytes: into a call, into a channel, and out of it. A message of 64 KiB is copied
 //! at least twice, while a `Box`, a `Vec` or an `Arc` of it is a pointer. Clippy warns about some copies, but about no

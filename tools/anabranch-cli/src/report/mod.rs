@@ -5,6 +5,8 @@ mod explanation;
 mod model;
 mod page;
 mod plots;
+#[cfg(unix)]
+mod prediction;
 mod results;
 mod tables;
 mod totals;
@@ -91,7 +93,18 @@ fn trace_page(path: &Path, name: &str, alone: Option<&Path>) -> Result<String, F
     let mut options = Options::default();
     options.alone = alone.as_ref();
     let explanation = explain(&trace, &options);
-    Ok(page::trace(name, &model, &explanation))
+    Ok(page::trace(name, &model, &explanation, &prediction(&trace)))
+}
+
+/// Returns the section about other numbers of cores, if the trace has every fork.
+#[cfg(unix)]
+fn prediction(trace: &anabranch_trace::read::Trace) -> maud::Markup {
+    crate::predict::of_report(trace).map_or_else(Default::default, |prediction| prediction::section(&prediction))
+}
+
+#[cfg(not(unix))]
+fn prediction(_: &anabranch_trace::read::Trace) -> maud::Markup {
+    maud::Markup::default()
 }
 
 fn failure(path: &Path, why: &dyn Display) -> Failure {
@@ -160,7 +173,10 @@ mod tests {
                 assert!(link.from.1 <= link.to.1 && link.to.1 <= model.wall, "{seed}: {link:?}");
             }
             kinds += model.links.len().min(1);
-            assert!(page::trace("name", &model, &explain(&trace, &Options::default())).ends_with("</html>"));
+            assert!(
+                page::trace("name", &model, &explain(&trace, &Options::default()), &maud::html! {})
+                    .ends_with("</html>")
+            );
         }
         assert!(kinds > 1000, "the traces have everything: {kinds}");
     }

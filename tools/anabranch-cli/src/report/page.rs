@@ -54,8 +54,8 @@ pub fn document(title: &str, content: &Markup) -> String {
     page.into_string()
 }
 
-/// Returns the page of a trace. The name is that of the file.
-pub fn trace(name: &str, model: &Model, explanation: &Explanation) -> String {
+/// Returns the page of a trace. The name is that of the file, and the prediction a section or nothing.
+pub fn trace(name: &str, model: &Model, explanation: &Explanation, prediction: &Markup) -> String {
     let totals = Totals::new(model);
     let program = model.meta.get("program").map_or(name, String::as_str);
     let content = html! {
@@ -74,6 +74,7 @@ pub fn trace(name: &str, model: &Model, explanation: &Explanation) -> String {
         main {
             (plots::cores_plot(model))
             (explanation::section(explanation))
+            (prediction)
             section aria-labelledby="timeline" {
                 h2 #timeline tabindex="-1" { "Timeline" }
                 (legend(&totals))

@@ -11,6 +11,8 @@ mod graph_files;
 #[cfg(unix)]
 mod interruption;
 mod plan;
+#[cfg(unix)]
+mod predict;
 mod progress;
 mod proto;
 mod report;

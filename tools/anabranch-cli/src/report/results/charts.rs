@@ -235,6 +235,29 @@ pub fn speed_up(workload: &Workload) -> Option<Chart> {
     Chart::new(&title, "times as fast", &lines, &ticks, &spoken(&lines))
 }
 
+/// How many times as fast a program is predicted to be on some cores, and could be with the best scheduler. The axis is
+/// logarithmic. Each point is a number of cores, the prediction, and the bound.
+pub fn predicted(points: &[(usize, f64, f64)]) -> Option<Chart> {
+    let logarithms = points.iter().map(|&(cores, ..)| (cores as f64).log2());
+    let (least, most) = logarithms.fold((f64::MAX, 0.0_f64), |(least, most), at| (least.min(at), most.max(at)));
+    let place = |cores: usize| ((cores as f64).log2() - least) / (most - least).max(f64::MIN_POSITIVE);
+    let line = |name: &str, ours: bool, of: fn(&(usize, f64, f64)) -> f64| Line {
+        name: name.to_owned(),
+        ours,
+        points: points
+            .iter()
+            .map(|point| {
+                let (at, value) = (place(point.0), of(point));
+                let text = format!("{} times as fast on {} cores", three(value), point.0);
+                (Point { at, value, low: value, high: value }, text)
+            })
+            .collect(),
+    };
+    let lines = [line("predicted", true, |point| point.1), line("at most, by work and span", false, |point| point.2)];
+    let ticks: Vec<(f64, String)> = points.iter().map(|&(cores, ..)| (place(cores), cores.to_string())).collect();
+    Chart::new("Predicted speed-up by cores", "times as fast", &lines, &ticks, &spoken(&lines))
+}
+
 /// Returns the points of all lines in words.
 fn spoken(lines: &[Line]) -> String {
     let points = |line: &Line| line.points.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>().join(", ");

@@ -1,6 +1,6 @@
 //! The page of a directory of results of `anabranch bench`: the newest result, and the course over all.
 
-mod charts;
+pub mod charts;
 mod markdown;
 mod page;
 mod picture;
