@@ -151,8 +151,9 @@ mod tests {
         let recording = recording(0, pieces);
         for (cores, least) in [(1, 64.0), (4, 16.0), (16, 4.0)] {
             let run = replay(&recording, Machine::server(cores), 0);
-            assert!((least..least * 1.3).contains(&ms(&run)), "{cores}: {}", ms(&run));
-            assert!((run.account.work - 0.064).abs() < 1e-6);
+            assert!((least..least * 1.5).contains(&ms(&run)), "{cores}: {}", ms(&run));
+            // A piece that is preempted by the heartbeat worker counts as work meanwhile.
+            assert!((0.064..0.0642).contains(&run.account.work), "{cores}: {}", run.account.work);
             let all = run.account.work + run.account.lost.iter().sum::<f64>();
             assert!((all - run.time.as_secs_f64() * cores as f64).abs() < 1e-5, "{all}");
         }
