@@ -29,6 +29,14 @@ const fn cycle(iteration: u64, gap: u64) -> Program {
 
 const NESTED: Program = Program::Nested { outer: 16, inner: 64, iteration: micros(10) };
 
+const fn sort(merges: bool) -> Program {
+    Program::Sort { items: 1_000_000, merges }
+}
+
+const fn fibers(gap: u64, from_outside: bool) -> Program {
+    Program::Fibers { fibers: 400, computation: micros(200), gap: micros(gap), from_outside }
+}
+
 const BURST: Program = Program::Burst { fibers: 400, computation: micros(200) };
 
 /// The seeds for each figure of the table, and of the validation.
@@ -64,7 +72,8 @@ fn print_table() {
     let cores = [1, 2, 4, 8, 16, 32, 64];
     let mut programs = vec![tree(1_000_000)];
     programs.extend([20, 100, 1_000].into_iter().flat_map(|t| [0, 50, 1_000, 5_000].map(|gap| cycle(t, gap))));
-    programs.extend([NESTED, BURST]);
+    programs.extend([NESTED, sort(false), sort(true), BURST]);
+    programs.extend([0, 1_000].into_iter().flat_map(|gap| [false, true].map(|outside| fibers(gap, outside))));
     let small: fn(usize) -> Machine = Machine::small_vm;
     for (name, machine) in [("small VM", small), ("large VM", Machine::large_vm), ("server", Machine::server)] {
         let heads = cores.map(|cores| format!("{cores:>15}")).concat();
@@ -110,6 +119,10 @@ fn scenarios() -> Vec<(String, Scenario, u64)> {
         large(cycle(100, 50), 8),
         large(NESTED, 40),
         large(BURST, 40),
+        large(fibers(1_000, false), 2),
+        large(fibers(1_000, true), 2),
+        large(cycle(1_000, 0), 4),
+        large(sort(false), 40),
         server(cycle(100, 1_000), 6),
         server(NESTED, 40),
     ]
