@@ -10,7 +10,8 @@
 //! Where forks have been worth taking lately, workers do not wake one by one: a thread that publishes a fork while
 //! others sleep wakes one of them, a *helper*, and publishes its next fork too, as long as more than one core is free.
 //! A helper that has found work does the same. So the number of workers awake grows as fast as the number of published
-//! forks. One by one, at about 50 us each, 16 workers took more than a millisecond.
+//! forks. One by one, at about 50 us each, 16 workers took more than a millisecond. Loops and thieves of fibers wake
+//! helpers too (`pool::helpers`).
 //!
 //! | a worker is      | leaves by                                                                        |
 //! |------------------|----------------------------------------------------------------------------------|

@@ -103,7 +103,10 @@ impl Registry {
             } else {
                 victim.fork_join().steal_fibers(me, policy)
             };
-            if work.is_some() {
+            if let Some(found) = &work {
+                if matches!(found, Work::Fibers(_)) {
+                    self.wake_helper_for_fibers(me);
+                }
                 me.compute.last_victim.set(victim.index);
                 return work;
             }

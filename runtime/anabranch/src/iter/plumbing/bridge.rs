@@ -283,7 +283,10 @@ impl<'a, P: Producer, C: Consumer<P::Item>> Piece<'a, P, C> {
             let (offset, consumer) = (blocks.offset, self.consumer);
             let (left, right) = self.split_at(cut);
             let front = || match halves {
-                true => left.share(folder, blocks, false),
+                true => {
+                    Worker::current().fork_join().wake_helpers_for_loop(len - cut);
+                    left.share(folder, blocks, false)
+                }
                 false => Progress::Folding(left.consume_out_of_line(folder)),
             };
             let next = fork(
