@@ -11,6 +11,10 @@
 //! thread that it waits for may have been woken on this very core. On two cores, with another program busy on one of
 //! them, each message from one worker to the other took 100 us without this: in up to half of all pools a ring of 503
 //! took 425 ns a hop, and now takes 45 ns.
+//!
+//! Left out until it is measured on quiet machines: a thread that waits, and has raided, parks at once if forks are
+//! left that it may not run, and wakes the heartbeat worker for its slot; it follows all thefts of its thief. A loop of
+//! 64 x 1 ms took 0.88 times as long on 16 virtual cores. On two real ones a sum of 1,000 items took 1.0 to 1.2 times.
 
 use crate::{
     fork::{
