@@ -237,6 +237,7 @@ pub fn speed_up(workload: &Workload) -> Option<Chart> {
 
 /// How many times as fast a program is predicted to be on some cores, and could be with the best scheduler. The axis is
 /// logarithmic. Each point is a number of cores, the prediction, and the bound.
+#[cfg(unix)]
 pub fn predicted(points: &[(usize, f64, f64)]) -> Option<Chart> {
     let logarithms = points.iter().map(|&(cores, ..)| (cores as f64).log2());
     let (least, most) = logarithms.fold((f64::MAX, 0.0_f64), |(least, most), at| (least.min(at), most.max(at)));
