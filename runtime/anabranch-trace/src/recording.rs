@@ -114,7 +114,7 @@ impl fmt::Display for RecordingError {
 
 impl error::Error for RecordingError {}
 
-/// What is open.
+/// The kind of a part that has begun and not ended.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     First,

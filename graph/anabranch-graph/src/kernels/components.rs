@@ -187,9 +187,6 @@ fn frequent_root(parents: &[AtomicU32]) -> Option<u32> {
 /// Returns the first vertex that is wrong.
 pub fn verify<W: Weight>(graph: &Graph<W>, components: &[u32]) -> Result<(), VerifyError> {
     let num_vertices = graph.num_vertices();
-    VerifyError::unless(components.len() == num_vertices, || {
-        format!("the result does not have {num_vertices} vertices")
-    })?;
     let mut least = vec![UNREACHED; num_vertices];
     for root in 0..num_vertices as u32 {
         let mut stack = if least[root as usize] == UNREACHED { vec![root] } else { Vec::new() };
@@ -200,12 +197,5 @@ pub fn verify<W: Weight>(graph: &Graph<W>, components: &[u32]) -> Result<(), Ver
             }
         }
     }
-    let wrong = components.iter().zip(&least).position(|(found, expected)| found != expected);
-    match wrong {
-        None => Ok(()),
-        Some(vertex) => Err(VerifyError(format!(
-            "vertex {vertex} is in component {} instead of {}",
-            components[vertex], least[vertex]
-        ))),
-    }
+    VerifyError::compare("is in component", components, &least)
 }

@@ -91,14 +91,7 @@ fn lower(degree: &AtomicU32, level: u32) -> bool {
 /// # Errors
 /// Returns the first vertex that is wrong.
 pub fn verify<W: Weight>(graph: &Graph<W>, cores: &[u32]) -> Result<(), VerifyError> {
-    let num_vertices = graph.num_vertices();
-    VerifyError::unless(cores.len() == num_vertices, || format!("the result does not have {num_vertices} vertices"))?;
-    for (vertex, (core, expected)) in cores.iter().zip(serial(graph)).enumerate() {
-        VerifyError::unless(*core == expected, || {
-            format!("vertex {vertex} has the core number {core} instead of {expected}")
-        })?;
-    }
-    Ok(())
+    VerifyError::compare("has the core number", cores, &serial(graph))
 }
 
 fn serial<W: Weight>(graph: &Graph<W>) -> Vec<u32> {

@@ -110,6 +110,21 @@ impl VerifyError {
     pub(super) fn unless(holds: bool, message: impl FnOnce() -> String) -> Result<(), VerifyError> {
         if holds { Ok(()) } else { Err(VerifyError(message())) }
     }
+
+    /// Compares the values of all vertices with those of a serial algorithm. `has` is the verb and the
+    /// name of a value.
+    pub(super) fn compare(has: &str, found: &[u32], expected: &[u32]) -> Result<(), VerifyError> {
+        let num_vertices = expected.len();
+        VerifyError::unless(found.len() == num_vertices, || {
+            format!("the result does not have {num_vertices} vertices")
+        })?;
+        match found.iter().zip(expected).position(|(found, expected)| found != expected) {
+            None => Ok(()),
+            Some(vertex) => {
+                Err(VerifyError(format!("vertex {vertex} {has} {} instead of {}", found[vertex], expected[vertex])))
+            }
+        }
+    }
 }
 
 impl fmt::Display for VerifyError {

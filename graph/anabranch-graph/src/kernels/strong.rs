@@ -182,16 +182,7 @@ impl<'a, W: Weight> Rest<'a, W> {
 /// # Errors
 /// Returns the first vertex that is wrong.
 pub fn verify<W: Weight>(graph: &Graph<W>, components: &[u32]) -> Result<(), VerifyError> {
-    let num_vertices = graph.num_vertices();
-    VerifyError::unless(components.len() == num_vertices, || {
-        format!("the result does not have {num_vertices} vertices")
-    })?;
-    for (vertex, (component, expected)) in components.iter().zip(serial(graph)).enumerate() {
-        VerifyError::unless(*component == expected, || {
-            format!("vertex {vertex} has the component {component} instead of {expected}")
-        })?;
-    }
-    Ok(())
+    VerifyError::compare("has the component", components, &serial(graph))
 }
 
 fn serial<W: Weight>(graph: &Graph<W>) -> Vec<u32> {

@@ -8,7 +8,7 @@ use std::time::Duration;
 use anabranch_sim::thread;
 use anabranch_trace::explain::Cause;
 
-/// What changes.
+/// A change of the state that the account follows.
 #[derive(Clone, Copy)]
 pub enum Change {
     /// A piece of work begins or ends.

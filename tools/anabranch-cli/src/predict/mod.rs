@@ -74,7 +74,7 @@ fn cores(text: &str) -> Result<usize, String> {
     crate::values::number(text, 1, MAX_CORES, "").map(|cores| cores as usize)
 }
 
-/// What was predicted. Times are in seconds.
+/// The prediction. Times are in seconds.
 #[derive(Serialize)]
 pub struct Prediction {
     schema: u32,
@@ -196,7 +196,7 @@ impl Prediction {
         )
     }
 
-    /// What the replay leaves out, in sentences.
+    /// Sentences about the parts of the program that the replay leaves out.
     pub const LIMITS: &'static str = "Memory bandwidth and caches are not modelled, so a program that is bound by memory \
                                       is slower. Fibers, and waits for files or locks inside of a call, are left out.";
 

@@ -177,7 +177,7 @@ fn title(workload: &Workload) -> String {
     format!("{}, {}{names}", workload.title, workload.unit)
 }
 
-/// Returns the series of a contender that has as many threads as there are cores, or else the next fewer, or more.
+/// Returns the series of a contender with as many threads as cores, or else with the nearest number below, or above.
 fn series_of<'a>(workload: &'a Workload, peer: &str, cores: usize) -> Option<&'a Series> {
     let distance = |series: &&Series| match series.threads {
         Some(threads) if threads > cores => cores + threads,
